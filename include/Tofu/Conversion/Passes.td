@@ -1,0 +1,460 @@
+//===- Passes.td - Conversion passes -----------------------*- tablegen -*-===//
+//
+// Part of the Tofu project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// In the order in which the pipeline `tofu-to-host` runs them.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TOFU_CONVERSION_PASSES_TD
+#define TOFU_CONVERSION_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def ProtectArguments
+    : Pass<"tofu-protect-arguments", "::mlir::func::FuncOp"> {
+  let summary = "Mark tensor arguments that the caller did not give up";
+  let description = [{
+    Bufferization would otherwise write a result into the memory of an argument
+    that is used for the last time. An argument with `tf.aliasing_output` may be
+    overwritten; all others of a public function are marked.
+
+    Before: any function. After: the same, with attributes.
+
+    ```mlir
+    func.func @f(%a: tensor<4xf32>, %b: tensor<4xf32> {tf.aliasing_output = 0 : i32})
+    // becomes
+    func.func @f(%a: tensor<4xf32> {bufferization.writable = false},
+                 %b: tensor<4xf32> {tf.aliasing_output = 0 : i32})
+    ```
+  }];
+  let statistics = [
+    Statistic<"numProtected", "num-protected", "Number of arguments marked">
+  ];
+  let dependentDialects = ["::mlir::bufferization::BufferizationDialect"];
+}
+
+def GeneralizeOps : Pass<"tofu-generalize-ops", "::mlir::func::FuncOp"> {
+  let summary = "Rewrite operators to generics, fills and slices";
+  let description = [{
+    Takes softmax and its like, packing, `tensor.pad` and `tensor.concat` apart,
+    and makes every named linalg operation but fills a `linalg.generic`, so that
+    later passes know one form.
+
+    Before: linalg on tensors. After: of linalg only generics and fills; no pad,
+    no concat.
+
+    ```mlir
+    %0 = tensor.concat dim(0) %a, %b : (tensor<2xf32>, tensor<3xf32>) -> tensor<5xf32>
+    // becomes
+    %e = tensor.empty() : tensor<5xf32>
+    %1 = tensor.insert_slice %a into %e[0] [2] [1] : tensor<2xf32> into tensor<5xf32>
+    %0 = tensor.insert_slice %b into %1[2] [3] [1] : tensor<3xf32> into tensor<5xf32>
+    ```
+  }];
+  let statistics = [
+    Statistic<"numGeneralized", "num-generalized",
+              "Number of named operations made generic">
+  ];
+  let dependentDialects = [
+    "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect",
+    "::mlir::tensor::TensorDialect"
+  ];
+}
+
+def RaiseContractions
+    : Pass<"tofu-raise-contractions", "::mlir::func::FuncOp"> {
+  let summary = "Find the contractions that a library computes";
+  let description = [{
+    Any structured operation on tensors that multiplies two floating-point
+    inputs and adds to its output, with rows, columns and sums among its loops,
+    becomes `tofu.contract`; what it is called does not matter. Operations that
+    only move or widen the elements of an input become part of it. An output
+    that is a fill with zero is not filled.
+
+    Before: linalg on tensors. After: the same, with `tofu.contract`.
+
+    ```mlir
+    %f = linalg.fill ins(%zero : f32) outs(%e : tensor<8x6xf32>) -> tensor<8x6xf32>
+    %0 = linalg.matmul ins(%a, %b : tensor<8x4xf32>, tensor<4x6xf32>)
+                       outs(%f : tensor<8x6xf32>) -> tensor<8x6xf32>
+    // becomes
+    %0 = tofu.contract %a, %b into %e
+        maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>,
+              affine_map<(m, n, k) -> (m, n)>]
+        : tensor<8x4xf32>, tensor<4x6xf32>, tensor<8x6xf32> -> tensor<8x6xf32>
+    ```
+  }];
+  let options = [
+    Option<"minWork", "min-work", "int64_t", "4096",
+           "Multiply-adds below which a contraction is left alone: a call costs "
+           "as much as some thousands of them in a loop">
+  ];
+  let statistics = [
+    Statistic<"numRaised", "num-raised", "Number of contractions found">
+  ];
+  let dependentDialects = ["::mlir::tofu::TofuDialect"];
+}
+
+def MoveReshapes : Pass<"tofu-move-reshapes", "::mlir::func::FuncOp"> {
+  let summary = "Move reshapes out of chains of element-wise generics";
+  let description = [{
+    A reshape between element-wise generics keeps them from being fused. The
+    generic of lower rank is computed in the higher rank; its other operands are
+    reshaped instead, which is a view in the end.
+
+    Before: generics and reshapes on tensors. After: the same.
+
+    ```mlir
+    %1 = linalg.generic ... ins(%a : tensor<8xf32>) ...
+    %2 = tensor.expand_shape %1 [[0, 1]] : tensor<8xf32> into tensor<2x4xf32>
+    %3 = linalg.generic ... ins(%2 : tensor<2x4xf32>) ...
+    // becomes
+    %0 = tensor.expand_shape %a [[0, 1]] : tensor<8xf32> into tensor<2x4xf32>
+    %1 = linalg.generic ... ins(%0 : tensor<2x4xf32>) ...
+    %3 = linalg.generic ... ins(%1 : tensor<2x4xf32>) ...
+    ```
+  }];
+  let statistics = [
+    Statistic<"numMoved", "num-moved", "Number of reshapes moved">
+  ];
+  let dependentDialects = [
+    "::mlir::affine::AffineDialect", "::mlir::linalg::LinalgDialect",
+    "::mlir::tensor::TensorDialect"
+  ];
+}
+
+def FuseElementwise : Pass<"tofu-fuse-elementwise", "::mlir::func::FuncOp"> {
+  let summary = "Fuse element-wise generics into the generics that use them";
+  let description = [{
+    A producer goes into its consumer if no work is repeated by it but what is
+    nearly free: the consumer is its only user and reads each element once, or
+    the producer is cheap. A producer that only repeats elements goes into each
+    of its users. Where the first user reads just what the producer computes, the
+    fused operation gives both results. Inputs that are the same number
+    everywhere become scalars.
+
+    Before: generics on tensors. After: fewer and larger ones.
+
+    ```mlir
+    %1 = linalg.generic ... ins(%a) { %e = math.exp %in ... yield %e }
+    %2 = linalg.generic ... ins(%1, %b) { %s = arith.addf %in, %in_0 ... yield %s }
+    // becomes
+    %2 = linalg.generic ... ins(%a, %b) { %e = math.exp %in
+                                          %s = arith.addf %e, %in_0 ... yield %s }
+    ```
+  }];
+  let options = [
+    Option<"maxOperands", "max-operands", "unsigned", "24",
+           "Operands of a fused operation: each is a pointer that the innermost "
+           "loop keeps in a register">,
+    Option<"maxBodyCost", "max-body-cost", "int64_t", "400",
+           "Cost of the body of a fused operation, in additions: bounds compile "
+           "time">,
+    Option<"cheapCost", "cheap-cost", "int64_t", "2",
+           "Cost up to which computing an element anew beats storing it, in "
+           "additions">
+  ];
+  let statistics = [
+    Statistic<"numFused", "num-fused", "Number of producers fused">
+  ];
+  let dependentDialects = [
+    "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
+    "::mlir::linalg::LinalgDialect"
+  ];
+}
+
+def UnshareEmpties : Pass<"tofu-unshare-empties", "::mlir::func::FuncOp"> {
+  let summary = "Give each use of an empty tensor its own";
+  let description = [{
+    Canonicalization and CSE leave one `tensor.empty` for thousands of uses, and
+    one-shot bufferization then takes quadratic time. Fills that are written to
+    are multiplied likewise: a shared one would be copied for each use.
+
+    Before: linalg on tensors. After: the same, each `tensor.empty` with one use.
+
+    ```mlir
+    %e = tensor.empty() : tensor<4xf32>
+    %0 = linalg.generic ... outs(%e : tensor<4xf32>)
+    %1 = linalg.generic ... outs(%e : tensor<4xf32>)
+    // becomes
+    %e = tensor.empty() : tensor<4xf32>
+    %0 = linalg.generic ... outs(%e : tensor<4xf32>)
+    %f = tensor.empty() : tensor<4xf32>
+    %1 = linalg.generic ... outs(%f : tensor<4xf32>)
+    ```
+  }];
+  let statistics = [
+    Statistic<"numCopies", "num-copies", "Number of empties and fills added">
+  ];
+}
+
+def GeneralizeCopies : Pass<"tofu-generalize-copies", "::mlir::func::FuncOp"> {
+  let summary = "Rewrite copies of buffers to generics";
+  let description = [{
+    So that they are lowered, shared and vectorized like other loop nests; LLVM
+    makes memcpy of those that are contiguous.
+
+    Before: buffers. After: the same, without `memref.copy`.
+
+    ```mlir
+    memref.copy %a, %b : memref<4xf32> to memref<4xf32>
+    // becomes
+    linalg.generic ... ins(%a : memref<4xf32>) outs(%b : memref<4xf32>) { ... yield %in }
+    ```
+  }];
+  let statistics = [
+    Statistic<"numCopies", "num-copies", "Number of copies rewritten">
+  ];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect"];
+}
+
+def ReuseBuffers : Pass<"tofu-reuse-buffers", "::mlir::func::FuncOp"> {
+  let summary = "Compute results into inputs that are used for the last time";
+  let description = [{
+    A generic that reads an element of an input only where it writes the same
+    element of a new buffer can write into the input's memory, if that is an
+    allocation or a donated argument, of the same type, and nobody needs it
+    later.
+
+    Before: buffers, nothing freed. After: the same with fewer allocations.
+
+    ```mlir
+    %b = memref.alloc() : memref<4xf32>
+    linalg.generic ... ins(%a : memref<4xf32>) outs(%b : memref<4xf32>)  // last use of %a
+    // becomes
+    linalg.generic ... ins(%a : memref<4xf32>) outs(%a : memref<4xf32>)
+    ```
+  }];
+  let statistics = [
+    Statistic<"numReused", "num-reused", "Number of allocations saved">
+  ];
+}
+
+def FreeBuffers : Pass<"tofu-free-buffers", "::mlir::func::FuncOp"> {
+  let summary = "Free each allocation after its last use";
+  let description = [{
+    The last use in the block of the allocation, by any view of it. What leaves
+    the block (a result, a loop-carried buffer) is not freed: the device context
+    frees it at the end of the run.
+
+    Before: buffers, nothing freed. After: the same with `memref.dealloc`.
+
+    ```mlir
+    %a = memref.alloc() : memref<4xf32>
+    linalg.generic ... ins(%x) outs(%a)
+    linalg.generic ... ins(%a) outs(%b)
+    memref.dealloc %a : memref<4xf32>     // added
+    ```
+  }];
+  let statistics = [
+    Statistic<"numFreed", "num-freed", "Number of allocations freed">,
+    Statistic<"numEscaping", "num-escaping",
+              "Number of allocations that leave their block">
+  ];
+  let dependentDialects = ["::mlir::memref::MemRefDialect"];
+}
+
+def OutlineKernels : Pass<"tofu-outline-kernels", "::mlir::ModuleOp"> {
+  let summary = "Move loop nests to functions, equal ones to the same";
+  let description = [{
+    Each linalg operation on buffers, together with the fill that it starts
+    from, becomes a call of a private function. Arguments that share no memory
+    with others are marked `llvm.noalias`. A function whose arguments are all of
+    static shape takes bare pointers.
+
+    Before: linalg on buffers. After: linalg only in private functions.
+
+    ```mlir
+    linalg.generic ... ins(%a : memref<4xf32>) outs(%b : memref<4xf32>)
+    // becomes
+    call @kernel(%a, %b) : (memref<4xf32>, memref<4xf32>) -> ()
+    func.func private @kernel(%0: memref<4xf32> {llvm.noalias},
+                              %1: memref<4xf32> {llvm.noalias})
+    ```
+  }];
+  let statistics = [
+    Statistic<"numKernels", "num-kernels", "Number of functions made">,
+    Statistic<"numShared", "num-shared",
+              "Number of operations that use a function made before">
+  ];
+  let dependentDialects = [
+    "::mlir::func::FuncDialect", "::mlir::LLVM::LLVMDialect"
+  ];
+}
+
+def LowerKernels : Pass<"tofu-lower-kernels", "::mlir::func::FuncOp"> {
+  let summary = "Lower linalg on buffers to loops that LLVM vectorizes";
+  let description = [{
+    The innermost loop walks through contiguous memory or sums up; loops over
+    contiguous memory become one; results that stay in place over the innermost
+    loops are kept in registers; a fill becomes their first value; booleans are
+    accessed as bytes.
+
+    Before: linalg on buffers. After: scf loops with loads and stores.
+
+    ```mlir
+    linalg.generic ... ins(%a : memref<4x8xf32>) outs(%b : memref<4xf32>)  // sum
+    // becomes
+    scf.for %i = %c0 to %c4 step %c1 {
+      %0 = memref.load %b[%i]
+      %1 = scf.for %j = %c0 to %c8 step %c1 iter_args(%s = %0) -> (f32) {
+        %2 = memref.load %a_flat[%i * 8 + %j]
+        %3 = arith.addf %s, %2 fastmath<reassoc, contract>
+        scf.yield %3
+      }
+      memref.store %1, %b[%i]
+    }
+    ```
+  }];
+  let options = [
+    Option<"reassociate", "reassociate", "bool", "true",
+           "Let sums and products in registers be computed in vector lanes: "
+           "several times faster, and other roundings than in program order">
+  ];
+  let statistics = [
+    Statistic<"numLowered", "num-lowered", "Number of loop nests made">
+  ];
+  let dependentDialects = [
+    "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
+    "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect"
+  ];
+}
+
+def AddContext : Pass<"tofu-add-context", "::mlir::ModuleOp"> {
+  let summary = "Add the device context to functions and calls";
+  let description = [{
+    Public functions, and private ones that call the runtime or a function that
+    does, get it as a first argument. Attributes of arguments and results that
+    mean nothing to LLVM go.
+
+    Before: buffers. After: the same, with the context.
+
+    ```mlir
+    func.func @f(%a: memref<4xf32> {tofu.layout = ...})
+    // becomes
+    func.func @f(%context: !llvm.ptr, %a: memref<4xf32>)
+    ```
+  }];
+  let statistics = [
+    Statistic<"numFunctions", "num-functions", "Number of functions changed">
+  ];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
+}
+
+def ConvertToRuntime : Pass<"tofu-convert-to-runtime", "::mlir::ModuleOp"> {
+  let summary = "Convert what the runtime does to calls of its C ABI";
+  let description = [{
+    Allocations, deallocations, contractions, collectives, the device number and
+    failed assertions (Tofu/Runtime/Runtime.h). Tables, messages and locations
+    become constants of the module. Meshes go.
+
+    Before: buffers, functions with a context. After: the same with calls.
+
+    ```mlir
+    %a = memref.alloc() : memref<4xf32>
+    // becomes
+    %0 = llvm.call @tofuAlloc(%context, %bytes) : (!llvm.ptr, i64) -> !llvm.ptr
+    ... a descriptor made of %0
+    %a = builtin.unrealized_conversion_cast %descriptor : !llvm.struct<...> to memref<4xf32>
+    ```
+  }];
+  let statistics = [
+    Statistic<"numCalls", "num-calls", "Number of operations converted">
+  ];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect",
+    "::mlir::scf::SCFDialect"
+  ];
+}
+
+def LowerEntryPoints : Pass<"tofu-lower-entry-points", "::mlir::ModuleOp"> {
+  let summary = "Give public functions the C interface that runners call";
+  let description = [{
+    That of `llvm.emit_c_interface`: buffers come as addresses of descriptors,
+    results go to memory of the caller whose address is the first argument (a
+    lone scalar is returned). The function itself gets the interface and the
+    name of the wrapper; it is copied if the module calls it.
+
+    Before: public functions on buffers. After: public functions on pointers and
+    scalars.
+
+    ```mlir
+    func.func @f(%context: !llvm.ptr, %a: memref<4xf32>) -> memref<4xf32>
+    // becomes
+    func.func @_mlir_ciface_f(%results: !llvm.ptr, %context: !llvm.ptr, %a: !llvm.ptr)
+    ```
+  }];
+  let statistics = [
+    Statistic<"numEntryPoints", "num-entry-points", "Number of functions changed">
+  ];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
+}
+
+def ExpandMath : Pass<"tofu-expand-math"> {
+  let summary = "Expand functions of numbers to arithmetic";
+  let description = [{
+    Calls of the C library cannot be vectorized; polynomials can.
+
+    Before: any form. After: no exp, log, tanh and erf of f32, no rsqrt.
+
+    ```mlir
+    %0 = math.rsqrt %a : f32
+    // becomes
+    %1 = math.sqrt %a : f32
+    %0 = arith.divf %one, %1 : f32
+    ```
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::math::MathDialect",
+    "::mlir::vector::VectorDialect"
+  ];
+}
+
+def VerifyLowered : Pass<"tofu-verify-lowered"> {
+  let summary = "Verify that only the LLVM dialect is left";
+  let description = [{
+    One error for each operation that none of the passes before could lower.
+
+    Before: any form. After: the LLVM dialect, or failure.
+  }];
+}
+
+def SplitFunctions : Pass<"tofu-split-functions", "::mlir::ModuleOp"> {
+  let summary = "Split long blocks into functions";
+  let description = [{
+    LLVM takes more than linear time for a block. A long one becomes calls of
+    functions that share a frame in memory.
+
+    Before: the LLVM dialect. After: the same, with shorter blocks.
+
+    ```mlir
+    llvm.func @f(%a: !llvm.ptr) { ... 10,000 operations ... llvm.return }
+    // becomes
+    llvm.func @f(%a: !llvm.ptr) {
+      %frame = llvm.alloca ...
+      llvm.store %a, %frame : !llvm.ptr, !llvm.ptr
+      llvm.call @f_part(%frame) : (!llvm.ptr) -> ()
+      llvm.call @f_part_0(%frame) : (!llvm.ptr) -> ()
+      ...
+      llvm.return
+    }
+    ```
+  }];
+  let options = [
+    Option<"maxOps", "max-ops", "unsigned", "1000",
+           "Operations of a part; blocks up to twice as long stay as they are. "
+           "Larger parts cost LLVM more, smaller ones load more from the frame">
+  ];
+  let statistics = [
+    Statistic<"numParts", "num-parts", "Number of functions made">
+  ];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
+}
+
+#endif // TOFU_CONVERSION_PASSES_TD

@@ -1,0 +1,114 @@
+//===- Placement.h - Boxes and local types from attributes ------*- C++ -*-===//
+//
+// Part of the Tofu project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TOFU_DIALECT_PLACEMENT_H
+#define TOFU_DIALECT_PLACEMENT_H
+
+#include "Tofu/Dialect/Tofu.h"
+
+#include "mlir/IR/IRMapping.h"
+
+namespace mlir::tofu {
+
+/// The mesh that `symbol` names, seen from `op`; null if there is none.
+MeshOp lookupMesh(Operation *op, FlatSymbolRefAttr symbol);
+
+/// The box that each device has, in device order.
+SmallVector<search::Box> getBoxes(PlacementAttrInterface placement,
+                                  ArrayRef<int64_t> shape, MeshOp mesh);
+
+/// The axes over which `placement` is partial, by their index in `mesh`.
+search::Axes resolvePartial(PlacementAttrInterface placement,
+                            const search::Mesh &mesh);
+
+/// The type of a device's box of a tensor: a dim is static if it has the same
+/// size on all devices. Types of unknown size stay as they are.
+RankedTensorType getLocalType(RankedTensorType global,
+                              PlacementAttrInterface placement,
+                              const search::Mesh &mesh);
+
+/// The ranked tensors that `op` uses, in the order of the operands of its
+/// semantics: its own operands, then what its regions capture, once each.
+SmallVector<Value> getTensorOperands(Operation *op);
+
+/// What `strategy` needs of operand `i` of `semantics` (of the given shape),
+/// partial over the axes that pass through: a layout where it is one, else
+/// boxes.
+PlacementAttrInterface getOperandPlacement(SemanticsAttr semantics,
+                                           StrategyAttr strategy, unsigned i,
+                                           ArrayRef<int64_t> shape,
+                                           const search::Mesh &mesh);
+
+/// What `strategy` produces of result `i`, with its partial axes.
+PlacementAttrInterface getResultPlacement(SemanticsAttr semantics,
+                                          StrategyAttr strategy, unsigned i,
+                                          ArrayRef<int64_t> shape,
+                                          const search::Mesh &mesh);
+
+/// What one device needs to build its piece of an operation.
+class LocalPiece {
+public:
+  LocalPiece(OpBuilder &builder, Operation *op, SemanticsAttr semantics,
+             StrategyAttr strategy, const search::Mesh &mesh,
+             IRMapping &mapping)
+      : builder(builder), op(op), semantics(semantics), strategy(strategy),
+        mesh(mesh), mapping(mapping) {}
+
+  OpBuilder &builder;
+  Operation *op;
+  SemanticsAttr semantics;
+  StrategyAttr strategy;
+  const search::Mesh &mesh;
+  /// From the values of the whole program to local ones: scalars, and the
+  /// tensors that the operation reads.
+  IRMapping &mapping;
+  /// Local operands, in the order of the semantics; null where one isn't read.
+  SmallVector<Value> operands;
+
+  /// Local type of result `i`.
+  RankedTensorType resultType(unsigned i) const;
+
+  /// A new tensor for result `i`, of undefined contents.
+  Value emptyResult(unsigned i);
+
+  /// First index and number of indices of this device's part of dim `dim` of
+  /// the iteration space.
+  OpFoldResult iterationOffset(unsigned dim);
+  OpFoldResult iterationSize(unsigned dim);
+
+  /// First index and size of this device's box of operand or result `i` in its
+  /// dim `dim`.
+  OpFoldResult operandOffset(unsigned i, unsigned dim);
+  OpFoldResult operandSize(unsigned i, unsigned dim);
+  OpFoldResult resultOffset(unsigned i, unsigned dim);
+  OpFoldResult resultSize(unsigned i, unsigned dim);
+
+private:
+  PlacementAttrInterface iterationSpace() const;
+  SmallVector<int64_t> iterationShape() const;
+  RankedTensorType globalOperandType(unsigned i) const;
+};
+
+/// First index, or size, of this device's box of a tensor: an attribute if it
+/// is the same on all devices, else the value of a new operation.
+OpFoldResult getShardOffset(OpBuilder &builder, Location loc, unsigned dim,
+                            PlacementAttrInterface placement,
+                            ArrayRef<int64_t> shape, const search::Mesh &mesh);
+OpFoldResult getShardSize(OpBuilder &builder, Location loc, unsigned dim,
+                          PlacementAttrInterface placement,
+                          ArrayRef<int64_t> shape, const search::Mesh &mesh);
+
+/// A tensor of undefined contents, as large as this device's box.
+Value createLocalEmpty(OpBuilder &builder, Location loc,
+                       RankedTensorType global,
+                       PlacementAttrInterface placement,
+                       const search::Mesh &mesh);
+
+} // namespace mlir::tofu
+
+#endif // TOFU_DIALECT_PLACEMENT_H

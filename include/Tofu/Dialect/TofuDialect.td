@@ -1,0 +1,55 @@
+//===- TofuDialect.td - The tofu dialect -------------------*- tablegen -*-===//
+//
+// Part of the Tofu project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TOFU_DIALECT_TOFUDIALECT_TD
+#define TOFU_DIALECT_TOFUDIALECT_TD
+
+include "mlir/IR/DialectBase.td"
+
+def Tofu_Dialect : Dialect {
+  let name = "tofu";
+  let cppNamespace = "::mlir::tofu";
+  let summary = "Partitioning tensor programs over devices";
+  let description = [{
+    Describes what operators read and write (`#tofu.semantics`), how values lie
+    on a mesh of devices (`tofu.mesh`, `#tofu.layout`), how the work of an
+    operator is cut (`#tofu.strategy`), and the data that moves in between
+    (`tofu.reshard`, and the collectives that it becomes).
+
+    While a program is planned, the plan lives in discardable attributes:
+
+    | attribute | on | meaning |
+    | --- | --- | --- |
+    | `tofu.semantics` | any operation | its `#tofu.semantics` |
+    | `tofu.strategy` | any operation | its `#tofu.strategy` |
+    | `tofu.layouts` | any operation | an array with the `#tofu.layout` of each result |
+    | `tofu.layout` | function arguments and results | their `#tofu.layout` |
+    | `tofu.global_type` | function arguments and results | the type before localization |
+    | `tofu.carried_to` | function arguments | the number of the result that keeps this argument's layout |
+  }];
+  let useDefaultAttributePrinterParser = 1;
+  let hasConstantMaterializer = 1;
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+  let hasOperationAttrVerify = 1;
+  let hasRegionArgAttrVerify = 1;
+  let hasRegionResultAttrVerify = 1;
+  let extraClassDeclaration = [{
+    /// Names of the discardable attributes that hold the plan.
+    static constexpr llvm::StringLiteral kSemantics = "tofu.semantics";
+    static constexpr llvm::StringLiteral kStrategy = "tofu.strategy";
+    static constexpr llvm::StringLiteral kLayouts = "tofu.layouts";
+    static constexpr llvm::StringLiteral kLayout = "tofu.layout";
+    static constexpr llvm::StringLiteral kGlobalType = "tofu.global_type";
+    static constexpr llvm::StringLiteral kCarriedTo = "tofu.carried_to";
+
+    void registerAttributes();
+    void registerOps();
+  }];
+}
+
+#endif // TOFU_DIALECT_TOFUDIALECT_TD

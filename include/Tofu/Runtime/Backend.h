@@ -1,0 +1,147 @@
+/*===- Backend.h - What a runner calls ---------------------------*- C -*-===*\
+|*                                                                            *|
+|* Part of the Tofu project, under the Apache License v2.0 with LLVM          *|
+|* Exceptions.                                                                *|
+|* See LICENSE for license information.                                       *|
+|* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception                    *|
+|*                                                                            *|
+|*===----------------------------------------------------------------------===*|
+|*                                                                            *|
+|* The C ABI between a runner and a backend: a world of devices, their memory *|
+|* and statistics, and the symbols that programs link against (Runtime.h). A  *|
+|* backend NAME is a shared library libtofu_runtime_NAME.so that exports      *|
+|* tofuGetBackend and is loaded with dlopen, so that the tools start where    *|
+|* the libraries behind a backend are absent.                                 *|
+|*                                                                            *|
+|* A world may span processes: `context` is null for a device of another one, *|
+|* and `run` runs the devices of this one. Only `run` takes the program's     *|
+|* code to the devices' threads; all other calls come from the runner's.      *|
+|*                                                                            *|
+\*===----------------------------------------------------------------------===*/
+
+#ifndef TOFU_RUNTIME_BACKEND_H
+#define TOFU_RUNTIME_BACKEND_H
+
+#include "Tofu/Runtime/Runtime.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Changes whenever a struct of this file does. */
+#define TOFU_BACKEND_VERSION 1
+
+/** k devices that run one program together. */
+typedef struct TofuWorld TofuWorld;
+
+typedef struct TofuWorldOptions {
+  int64_t numDevices;    /**< k, at least 1 */
+  double timeoutSeconds; /**< how long a device waits in a collective */
+} TofuWorldOptions;
+
+/** What one device runs. It may leave through longjmp: nothing in its frame
+ *  may need a destructor. */
+typedef void (*TofuBody)(TofuContext *context, int64_t device, void *user);
+
+typedef enum TofuStatus {
+  TOFU_OK = 0,
+  TOFU_FAILED = 1, /**< see `error`; the world can be reset and used again */
+  TOFU_STUCK = 2   /**< as FAILED, but a device's program never came back: end
+                        the process, don't destroy the world */
+} TofuStatus;
+
+/** Bytes of one device's memory. Program memory is that of tofuAlloc, input
+ *  memory that of `allocate`. */
+typedef struct TofuMemoryStats {
+  int64_t inputBytes;       /**< now */
+  int64_t programBytes;     /**< now */
+  int64_t peakProgramBytes; /**< most at any one time */
+  int64_t peakBytes;        /**< most of inputs and program together */
+  int64_t scratchBytes;     /**< most that the runtime's own kernels took */
+} TofuMemoryStats;
+
+/** The calls of one collective of the program on one device. */
+typedef struct TofuCollectiveStats {
+  TofuCollectiveKind kind;
+  const char *location;  /**< of the program; lives as long as its code */
+  int64_t calls;         /**< number of calls */
+  int64_t receivedBytes; /**< counted for this device, over all calls: what it
+                              got from others. A partial result over a group
+                              of p that goes by way of boxes V to boxes T
+                              counts p*|V| - |V and own box| + |T - V| */
+  int64_t dataBytes;     /**< the larger of source and destination, over all
+                              calls: the size that algbw refers to */
+  double seconds;        /**< in the collective, over all calls */
+  double waitSeconds;    /**< the part of it spent waiting for others */
+} TofuCollectiveStats;
+
+/** Contractions of one device. */
+typedef struct TofuContractStats {
+  int64_t calls;
+  double flops; /**< two per multiplication */
+  double seconds;
+} TofuContractStats;
+
+/** A function that programs call. */
+typedef struct TofuSymbol {
+  const char *name;
+  void *address;
+} TofuSymbol;
+
+typedef struct TofuBackend {
+  int64_t version;  /**< TOFU_BACKEND_VERSION */
+  const char *name; /**< as in the library's name */
+
+  const TofuSymbol *symbols; /**< all of Runtime.h */
+  int64_t numSymbols;
+
+  /** A world, or null with the reason in `error` (of `errorBytes` bytes). */
+  TofuWorld *(*createWorld)(const TofuWorldOptions *options, char *error,
+                            int64_t errorBytes);
+  void (*destroyWorld)(TofuWorld *world);
+
+  /** The context of a device, or null if another process has it. */
+  TofuContext *(*context)(TofuWorld *world, int64_t device);
+
+  /** Runs `body` for each device, on a thread or process of its own, started
+   *  together, and waits for all. A failed device aborts the others. */
+  TofuStatus (*run)(TofuWorld *world, TofuBody body, void *user);
+
+  /** What failed first in the last run: device, location and reason. */
+  const char *(*error)(TofuWorld *world);
+
+  /** Device memory that stays until `release`, aligned to 64 bytes; null if
+   *  there is not enough. */
+  void *(*allocate)(TofuContext *context, int64_t bytes);
+  void (*release)(TofuContext *context, void *memory);
+
+  /** Copies between host and device memory, done when they return. */
+  void (*copyIn)(TofuContext *context, void *device, const void *host,
+                 int64_t bytes);
+  void (*copyOut)(TofuContext *context, void *host, const void *device,
+                  int64_t bytes);
+
+  /** Waits for the work on all streams of the device; for use within a body. */
+  void (*synchronize)(TofuContext *context);
+
+  /** Frees what the program has left of tofuAlloc's memory. */
+  void (*reset)(TofuContext *context);
+
+  /** Statistics since the last `resetStats`, which sets peaks to the present
+   *  and the rest to zero. `collectiveStats` fills up to `capacity` entries, in
+   *  the order of first calls, and returns how many there are. */
+  void (*resetStats)(TofuContext *context);
+  void (*memoryStats)(TofuContext *context, TofuMemoryStats *stats);
+  void (*contractStats)(TofuContext *context, TofuContractStats *stats);
+  int64_t (*collectiveStats)(TofuContext *context, TofuCollectiveStats *stats,
+                             int64_t capacity);
+} TofuBackend;
+
+/** The one symbol that a backend library must export. */
+const TofuBackend *tofuGetBackend(void);
+
+#ifdef __cplusplus
+} // extern "C"
+#endif
+
+#endif /* TOFU_RUNTIME_BACKEND_H */

@@ -1,0 +1,181 @@
+/*===- Runtime.h - What a lowered program calls ------------------*- C -*-===*\
+|*                                                                            *|
+|* Part of the Tofu project, under the Apache License v2.0 with LLVM          *|
+|* Exceptions.                                                                *|
+|* See LICENSE for license information.                                       *|
+|* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception                    *|
+|*                                                                            *|
+|*===----------------------------------------------------------------------===*|
+|*                                                                            *|
+|* The C ABI between a lowered program and the runtime. A program is SPMD:    *|
+|* every device runs the same function with a context of its own, calls the   *|
+|* same collectives in the same order, and keeps all mutable state in that    *|
+|* context.                                                                   *|
+|*                                                                            *|
+|* Nothing here assumes one address space. Handles are opaque, memory that    *|
+|* tofuAlloc returns and that memrefs point to belongs to the device, and the *|
+|* work of a call may still be queued on its stream when the call returns.    *|
+|* Tables, messages and locations are host memory that outlives the run.      *|
+|*                                                                            *|
+|* Entry points. A public function @f is lowered to f(context, arguments...)  *|
+|* with the C interface of MLIR (llvm.emit_c_interface):                      *|
+|*   void _mlir_ciface_f(R *results, TofuContext *, A... arguments)           *|
+|* where an argument is the address of a ranked memref descriptor or a plain  *|
+|* scalar, and R is the struct of the results (descriptors and scalars, with  *|
+|* the natural alignment of C). With no results there is no first argument; a *|
+|* lone scalar result is returned. Result buffers may be arguments, constants *|
+|* or memory of the context; they are valid until the context is reset.       *|
+|*                                                                            *|
+|* Errors. No call returns a status. A call that fails ends the run of its    *|
+|* device: it leaves the program with longjmp, back to where the device       *|
+|* started, and the other devices leave at their next collective. The first   *|
+|* failure is the one reported. Compiled programs therefore hold nothing that *|
+|* needs a destructor; the context frees their memory.                        *|
+|*                                                                            *|
+\*===----------------------------------------------------------------------===*/
+
+#ifndef TOFU_RUNTIME_RUNTIME_H
+#define TOFU_RUNTIME_RUNTIME_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** A device's memory, communicator and statistics. One thread at a time. */
+typedef struct TofuContext TofuContext;
+
+/** An ordered queue of work on a device. Null is the device's own stream. */
+typedef struct TofuStream TofuStream;
+
+/** Version of both tables below; the first word of each. */
+#define TOFU_TABLE_VERSION 1
+
+/** Element types. i1 is one byte in memory, 0 or 1; index has 64 bits. */
+typedef enum TofuElementType {
+  TOFU_F32 = 0,
+  TOFU_F64 = 1,
+  TOFU_F16 = 2,
+  TOFU_BF16 = 3,
+  TOFU_I1 = 4,
+  TOFU_I8 = 5,
+  TOFU_I16 = 6,
+  TOFU_I32 = 7,
+  TOFU_I64 = 8,
+  TOFU_INDEX = 9,
+  TOFU_NUM_ELEMENT_TYPES = 10
+} TofuElementType;
+
+/** Kinds of collectives. The boxes alone say what must move; the kind says
+ *  which of a library's calls can do it. */
+typedef enum TofuCollectiveKind {
+  TOFU_ALL_REDUCE = 0,
+  TOFU_ALL_GATHER = 1,
+  TOFU_REDUCE_SCATTER = 2,
+  TOFU_ALL_TO_ALL = 3,
+  TOFU_FETCH = 4,
+  TOFU_NUM_COLLECTIVE_KINDS = 5
+} TofuCollectiveKind;
+
+/** How partial results combine, as the arith operation of that meaning:
+ *  MIN and MAX are minimumf and maximumf (NaN wins, -0 < +0) or minsi and
+ *  maxsi; MINNUM and MAXNUM are minnumf and maxnumf (the number wins); MINUI
+ *  and MAXUI compare unsigned. SUM and PROD of integers wrap. AND, OR, XOR and
+ *  the unsigned ones are for integers only, MINNUM and MAXNUM for floats. */
+typedef enum TofuCombiner {
+  TOFU_COMBINE_NONE = 0,
+  TOFU_COMBINE_SUM = 1,
+  TOFU_COMBINE_PROD = 2,
+  TOFU_COMBINE_MIN = 3,
+  TOFU_COMBINE_MAX = 4,
+  TOFU_COMBINE_AND = 5,
+  TOFU_COMBINE_OR = 6,
+  TOFU_COMBINE_XOR = 7,
+  TOFU_COMBINE_MINNUM = 8,
+  TOFU_COMBINE_MAXNUM = 9,
+  TOFU_COMBINE_MINUI = 10,
+  TOFU_COMBINE_MAXUI = 11,
+  TOFU_NUM_COMBINERS = 12
+} TofuCombiner;
+
+/** Words of a collective table. The fixed part is followed by
+ *    k words             group of each device: devices with the same number
+ *                        hold partial results of the same box
+ *    k * rank * 2 words  the box [lo, hi) per dim that each device holds
+ *    k * rank * 2 words  the box that each device must end with
+ *  Boxes are in indices of the whole value; empty ones have hi <= lo. */
+enum {
+  TOFU_COLLECTIVE_VERSION = 0,
+  TOFU_COLLECTIVE_KIND = 1,       /**< TofuCollectiveKind */
+  TOFU_COLLECTIVE_COMBINER = 2,   /**< TofuCombiner; NONE if no partials */
+  TOFU_COLLECTIVE_TYPE = 3,       /**< TofuElementType */
+  TOFU_COLLECTIVE_RANK = 4,       /**< of the value; 0 is one element */
+  TOFU_COLLECTIVE_DEVICES = 5,    /**< k */
+  TOFU_COLLECTIVE_GROUP_SIZE = 6, /**< p, partials per group; 1 if none */
+  TOFU_COLLECTIVE_HEADER = 7
+};
+
+/** Words of a contraction table. The fixed part is followed by one word per
+ *  dim of A, then of B, then of C: the loop dim that indexes it, or -1 where
+ *  the index is always 0. A loop dim in A and B that is missing from C is
+ *  summed over; one in all three is a batch dim. Sizes come from the
+ *  descriptors. */
+enum {
+  TOFU_CONTRACT_VERSION = 0,
+  TOFU_CONTRACT_INPUT_TYPE = 1,  /**< TofuElementType of A and B */
+  TOFU_CONTRACT_OUTPUT_TYPE = 2, /**< TofuElementType of C */
+  TOFU_CONTRACT_ACCUMULATE = 3,  /**< 1: C += A * B, 0: C = A * B */
+  TOFU_CONTRACT_LOOPS = 4,       /**< number of loop dims */
+  TOFU_CONTRACT_RANK_A = 5,
+  TOFU_CONTRACT_RANK_B = 6,
+  TOFU_CONTRACT_RANK_C = 7,
+  TOFU_CONTRACT_HEADER = 8
+};
+
+/** Memory of the device, aligned to 64 bytes. `bytes` may be 0. Never null:
+ *  fails if there is none left or if `bytes` is negative. */
+void *tofuAlloc(TofuContext *context, int64_t bytes);
+
+/** Gives memory from tofuAlloc back. Null is allowed. */
+void tofuFree(TofuContext *context, void *memory);
+
+/** Number of the device, 0..k-1, row-major in the mesh coordinates. */
+int64_t tofuDeviceId(TofuContext *context);
+
+/** The stream that the program's work goes to; may be null. */
+TofuStream *tofuStream(TofuContext *context);
+
+/** Brings every device from its `from` box to its `to` box of one value,
+ *  combining partial results on the way. All devices call it with the same
+ *  table, in the same order; empty boxes are no exception.
+ *
+ *  src, dst: memref descriptors whose sizes are those of the device's boxes;
+ *  any strides. They don't overlap, except that an all_reduce may be in place.
+ *  Partial results combine in the order of the device numbers and replicas get
+ *  the same bits; f16 and bf16 are combined in f32 and rounded at each step.
+ *  Fails if the devices are not all at this collective, if one of them has
+ *  failed, or if one doesn't come within the timeout. */
+void tofuCollective(TofuContext *context, TofuStream *stream,
+                    const int64_t *table, const char *location, int64_t srcRank,
+                    void *src, int64_t dstRank, void *dst);
+
+/** C = A * B, or C += A * B: any contraction of two operands.
+ *
+ *  a, b, c: memref descriptors, any strides; C overlaps neither A nor B. Sums
+ *  of f16 and bf16 are kept in f32 and rounded once, to C's type. Integers are
+ *  sign-extended to C's type and wrap; i1 is not supported. Fails if the sizes
+ *  of a loop dim disagree. */
+void tofuContract(TofuContext *context, TofuStream *stream,
+                  const int64_t *table, const char *location, int64_t aRank,
+                  void *a, int64_t bRank, void *b, int64_t cRank, void *c);
+
+/** Ends the run: this device failed at `location` with `message`. Does not
+ *  return. */
+void tofuFail(TofuContext *context, const char *message, const char *location);
+
+#ifdef __cplusplus
+} // extern "C"
+#endif
+
+#endif /* TOFU_RUNTIME_RUNTIME_H */

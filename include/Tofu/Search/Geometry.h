@@ -1,0 +1,174 @@
+//===- Geometry.h - Meshes, cuts and boxes ----------------------*- C++ -*-===//
+//
+// Part of the Tofu project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Where things lie on a mesh, as plain integers: which interval of a dim a
+// device has after a balanced, possibly nested cut, and which box of a tensor
+// follows from the intervals of an iteration space. Every stage, from the cost
+// model to the runtime's tables, gets its boxes from here, so that what the
+// plan counts is what the program moves.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TOFU_SEARCH_GEOMETRY_H
+#define TOFU_SEARCH_GEOMETRY_H
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/SmallVector.h"
+
+#include <cstdint>
+#include <string>
+#include <utility>
+
+namespace mlir::tofu::search {
+
+/// The half-open interval [lo, hi) of indices along one dim.
+struct Interval {
+  int64_t lo = 0, hi = 0;
+
+  int64_t size() const { return hi > lo ? hi - lo : 0; }
+  bool operator==(const Interval &o) const { return lo == o.lo && hi == o.hi; }
+};
+
+/// One interval per dim of a tensor. A tensor of rank 0 has one element.
+using Box = llvm::SmallVector<Interval, 4>;
+
+/// Number of elements of a box.
+int64_t volume(llvm::ArrayRef<Interval> box);
+
+/// Number of elements that two boxes of the same rank share.
+int64_t overlap(llvm::ArrayRef<Interval> a, llvm::ArrayRef<Interval> b);
+
+/// The box that two boxes of the same rank share (empty intervals where they
+/// don't meet).
+Box intersect(llvm::ArrayRef<Interval> a, llvm::ArrayRef<Interval> b);
+
+/// Ordered axes, by their index in the mesh, that split one dim: outermost
+/// first.
+using Axes = llvm::SmallVector<unsigned, 2>;
+
+/// Named axes whose sizes multiply to the number of devices. Devices are
+/// numbered row-major in the coordinates, last axis fastest.
+struct Mesh {
+  llvm::SmallVector<std::string> names;
+  llvm::SmallVector<int64_t> sizes;
+
+  unsigned numAxes() const { return sizes.size(); }
+  int64_t numDevices() const;
+  llvm::SmallVector<int64_t> coordinates(int64_t device) const;
+
+  /// The mesh with one axis per prime factor of `devices`, largest first:
+  /// Tofu's recursion steps (Tofu paper, section 5.2). One device: no axes.
+  static Mesh factored(int64_t devices);
+};
+
+/// Part `index` of `parts` of a balanced cut: the first size mod parts parts
+/// have one element more.
+Interval balancedPart(Interval whole, int64_t parts, int64_t index);
+
+/// What is left of `whole` at the given mesh coordinates after cutting it by
+/// each of `axes` in turn.
+Interval cut(Interval whole, llvm::ArrayRef<unsigned> axes, const Mesh &mesh,
+             llvm::ArrayRef<int64_t> coordinates);
+
+/// The smallest part of a dim of `size` elements cut by `axes`.
+int64_t smallestPart(int64_t size, llvm::ArrayRef<unsigned> axes,
+                     const Mesh &mesh);
+
+/// An index of a tensor as a linear expression of iteration dims:
+/// constant + sum of coefficient * dim. `whole` stands for all indices (`:` in
+/// TDL); the terms are then empty.
+struct LinearExpr {
+  struct Term {
+    unsigned dim;
+    int64_t coefficient;
+    bool operator==(const Term &o) const {
+      return dim == o.dim && coefficient == o.coefficient;
+    }
+  };
+  llvm::SmallVector<Term, 2> terms;
+  int64_t constant = 0;
+  bool whole = false;
+
+  static LinearExpr all() { return {{}, 0, true}; }
+  static LinearExpr ofDim(unsigned dim) { return {{{dim, 1}}, 0, false}; }
+  static LinearExpr ofConstant(int64_t c) { return {{}, c, false}; }
+
+  /// True if the expression is just `dim`.
+  bool isDim(unsigned dim) const {
+    return !whole && constant == 0 && terms.size() == 1 &&
+           terms[0].dim == dim && terms[0].coefficient == 1;
+  }
+};
+
+/// The interval of tensor indices that `expr` takes over a box of the
+/// iteration space, clamped to [0, size). Empty if one of its dims is.
+Interval image(const LinearExpr &expr, llvm::ArrayRef<Interval> iteration,
+               int64_t size);
+
+/// A box per device, as the image of a cut iteration space: dims with their
+/// sizes, the axes that cut each, and one index expression per tensor dim. A
+/// layout is the case of one iteration dim per tensor dim.
+struct Placement {
+  llvm::SmallVector<int64_t, 4> dimSizes;
+  llvm::SmallVector<Axes, 4> dimAxes;
+  llvm::SmallVector<LinearExpr, 4> index;
+
+  /// A value of `shape` cut along its own dims.
+  static Placement ofLayout(llvm::ArrayRef<int64_t> shape,
+                            llvm::ArrayRef<Axes> dimAxes);
+
+  /// The box of a tensor of `shape` that device `device` has.
+  Box box(llvm::ArrayRef<int64_t> shape, const Mesh &mesh,
+          int64_t device) const;
+
+  /// `box` for every device, in order.
+  llvm::SmallVector<Box> boxes(llvm::ArrayRef<int64_t> shape,
+                               const Mesh &mesh) const;
+};
+
+/// Elements that devices receive, summed over all of them, to get from the
+/// boxes `from` to the boxes `to` of one value: each fetches what it needs and
+/// does not hold.
+int64_t movedElements(llvm::ArrayRef<Box> from, llvm::ArrayRef<Box> to);
+
+/// Elements received when the boxes `from` are partial results over the axes
+/// `partial` (devices that differ in these coordinates hold addends), on the
+/// way to the combined boxes `to`, by way of `via`: first each device gets the
+/// foreign contributions to its box of `via`, then what `to` needs beyond it.
+int64_t combinedElements(llvm::ArrayRef<Box> from, llvm::ArrayRef<Box> via,
+                         llvm::ArrayRef<Box> to, const Mesh &mesh,
+                         llvm::ArrayRef<unsigned> partial);
+
+/// A way to combine partial results: the boxes by way of which they go are the
+/// produced ones or the wanted ones, cut further so that the axes over which
+/// the value is partial all cut it.
+struct Combination {
+  bool throughTarget = false; ///< cuts the wanted boxes, not the produced ones
+  /// The tensor dim that each axis cuts further, as innermost cut; in order.
+  llvm::SmallVector<std::pair<unsigned, unsigned>, 2> axisAndDim;
+  int64_t elements = 0; ///< received, summed over the devices
+};
+
+/// The boxes that `combination` goes through.
+llvm::SmallVector<Box> viaBoxes(const Combination &combination,
+                                llvm::ArrayRef<Box> from,
+                                llvm::ArrayRef<Box> to, const Mesh &mesh);
+
+/// The combination that moves the least from the boxes `from`, partial over
+/// the axes `partial`, to the combined boxes `to`: over every way to append the
+/// axes to tensor dims of `from`, and to append those that don't cut `to` yet
+/// to dims of `to`. A value of rank 0, which nothing can cut, is combined on
+/// the first device of each group and sent to the others. `from` must be the
+/// same on devices that differ in the partial axes only.
+Combination cheapestCombination(llvm::ArrayRef<Box> from,
+                                llvm::ArrayRef<Box> to, const Mesh &mesh,
+                                llvm::ArrayRef<unsigned> partial);
+
+} // namespace mlir::tofu::search
+
+#endif // TOFU_SEARCH_GEOMETRY_H

@@ -1,0 +1,153 @@
+//===- PartitionGraph.h - What the search sees of a program -----*- C++ -*-===//
+//
+// Part of the Tofu project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Operators with their semantics, values, and how they meet. Nothing in here
+// knows MLIR: the passes build a graph from the annotated program and write the
+// plan back.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TOFU_SEARCH_PARTITIONGRAPH_H
+#define TOFU_SEARCH_PARTITIONGRAPH_H
+
+#include "Tofu/Search/Geometry.h"
+
+#include <string>
+#include <vector>
+
+namespace mlir::tofu::search {
+
+/// What an iteration dim is to its operator.
+enum class DimKind {
+  Parallel,     ///< parts give parts of the results
+  Reduction,    ///< parts give partial results
+  Unsplittable, ///< never cut
+};
+
+struct IterationDim {
+  int64_t size = 1;
+  DimKind kind = DimKind::Parallel;
+  /// For a reduction: partial results add up, so that a value may stay a
+  /// sum-partial. Others (a maximum, say) are combined where they arise.
+  bool additive = true;
+};
+
+/// An operand that moves: what the operator reads of a value as a function of
+/// its iteration space.
+struct Operand {
+  unsigned value = 0;
+  llvm::SmallVector<LinearExpr, 4> index;
+  /// If not negative: this operand is the initial value of that result of a
+  /// reduction. Where a reduction dim is cut, the parts start from the neutral
+  /// element and the initial value is combined once, after the parts, in the
+  /// layout of the result: then it is needed as the result's value lies.
+  /// Otherwise it is needed as `index` says.
+  int initOf = -1;
+};
+
+struct Result {
+  unsigned value = 0;
+  llvm::SmallVector<LinearExpr, 4> index;
+};
+
+struct Operator {
+  std::string name; ///< for messages and the plan's table
+  llvm::SmallVector<IterationDim, 4> dims;
+  llvm::SmallVector<Operand, 4> operands;
+  llvm::SmallVector<Result, 1> results;
+  /// Sets of operands (bit i: operands[i]) in which, taken together, every
+  /// result is linear and homogeneous: a sum-partial over an axis in just
+  /// these operands passes through as a sum-partial result.
+  llvm::SmallVector<uint64_t, 2> linear;
+};
+
+struct Value {
+  llvm::SmallVector<int64_t, 4> shape;
+  int64_t elementBytes = 4;
+  /// A constant: every device has all of it, at no cost, whatever is cut.
+  bool constant = false;
+  /// Never left partial: it crosses a function boundary, say.
+  bool neverPartial = false;
+};
+
+/// A value that must end up in the layout of another one, such as the updated
+/// weight of a training step in that of the weight. `from` is needed in the
+/// layout of `to`, like an operand.
+struct Carried {
+  unsigned from = 0, to = 0;
+};
+
+/// Operators are in program order; a value is produced by at most one of them
+/// (none: an argument or a constant).
+struct PartitionGraph {
+  std::vector<Operator> operators;
+  std::vector<Value> values;
+  std::vector<Carried> carried;
+};
+
+/// How the work of one operator is cut.
+struct Strategy {
+  llvm::SmallVector<Axes, 4> dims; ///< per iteration dim, outermost first
+  /// Axes over which the operands `partialOperands` come in, and all results
+  /// go out, as sum-partials; the work is not cut over them.
+  Axes partial;
+  uint64_t partialOperands = 0;
+
+  bool operator==(const Strategy &o) const {
+    return dims == o.dims && partial == o.partial &&
+           partialOperands == o.partialOperands;
+  }
+};
+
+/// How a value lies on the mesh.
+struct Layout {
+  llvm::SmallVector<Axes, 4> dims; ///< per tensor dim, outermost first
+  Axes partial;                    ///< axes over which it is a sum-partial
+
+  bool operator==(const Layout &o) const {
+    return dims == o.dims && partial == o.partial;
+  }
+};
+
+/// What one operator, or one carried value, receives: bytes over all devices.
+struct Bytes {
+  llvm::SmallVector<int64_t, 4> operands, results;
+};
+
+struct Plan {
+  Mesh mesh;
+  std::vector<Strategy> strategies; ///< per operator
+  std::vector<Layout> layouts;      ///< per value
+  int64_t totalBytes = 0;
+  std::vector<Bytes> operatorBytes; ///< per operator; with `carriedBytes`
+  std::vector<int64_t> carriedBytes; ///< they sum to `totalBytes`
+};
+
+/// Where operand `i` of `op` is needed under `strategy`, but for an initial
+/// value of a cut reduction.
+Placement operandPlacement(const Operator &op, unsigned i,
+                           const Strategy &strategy);
+
+/// What `op` produces of result `i` under `strategy`.
+Placement resultPlacement(const Operator &op, unsigned i,
+                          const Strategy &strategy);
+
+/// Axes that cut a reduction dim of `op` under `strategy`, in mesh order.
+Axes reductionAxes(const Operator &op, const Strategy &strategy);
+
+/// Axes over which the results of `op` are partial under `strategy`: those
+/// that cut a reduction dim, and those that pass through. In mesh order.
+Axes partialAxes(const Operator &op, const Strategy &strategy);
+
+/// Those of `partialAxes` over which the partial results add up: over these a
+/// result may stay partial.
+Axes sumPartialAxes(const Operator &op, const Strategy &strategy);
+
+} // namespace mlir::tofu::search
+
+#endif // TOFU_SEARCH_PARTITIONGRAPH_H

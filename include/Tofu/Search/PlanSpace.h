@@ -1,0 +1,172 @@
+//===- PlanSpace.h - The choices of one step of the search ------*- C++ -*-===//
+//
+// Part of the Tofu project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Turns a graph into variables and terms. A variable stands for an operator, a
+// value, or a class of element-wise operators and their values that are always
+// cut alike. A step of the search gives every variable one of a few options for
+// one more axis; terms say what pairs (for initial values, triples) of options
+// cost, exactly, on the mesh of the axes so far.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TOFU_SEARCH_PLANSPACE_H
+#define TOFU_SEARCH_PLANSPACE_H
+
+#include "Tofu/Search/CostModel.h"
+#include "Tofu/Search/Search.h"
+
+#include <array>
+#include <deque>
+#include <map>
+#include <vector>
+
+namespace mlir::tofu::search {
+
+/// How a variable is cut by the axes so far: the strategy of an operator, the
+/// layout of a value, or both for a class.
+struct Cuts {
+  llvm::SmallVector<Axes, 4> dims;
+  Axes partial;
+  uint64_t partialOperands = 0;
+
+  Strategy strategy() const { return {dims, partial, partialOperands}; }
+  Layout layout() const { return {dims, partial}; }
+};
+
+/// The plan space of one graph, built once for all steps and plans.
+class PlanSpace {
+public:
+  /// Cuts of a variable, by number; equal cuts have equal numbers.
+  using State = unsigned;
+  /// A state per variable: a plan for the axes so far.
+  using States = std::vector<State>;
+
+  /// What a variable may become by one more axis. Interned: variables that are
+  /// of one kind and cut alike so far have the same object.
+  struct Choices {
+    unsigned id;
+    std::vector<State> states;
+    bool cuts; ///< some choice cuts a dim by the axis
+  };
+
+  /// A sum of costs over the same few variables; those of one group are equal
+  /// functions.
+  struct Term {
+    llvm::SmallVector<unsigned, 3> scope;
+    unsigned group;
+  };
+
+  PlanSpace(const PartitionGraph &graph, const SearchOptions &options);
+
+  unsigned numVariables() const { return variables.size(); }
+  /// Variables of one kind have the same choices when they are cut alike.
+  unsigned kindOf(unsigned var) const { return variables[var].kind; }
+  llvm::ArrayRef<Term> getTerms() const { return terms; }
+
+  /// Nothing is cut yet.
+  States start() const { return startStates; }
+
+  /// The choices of all variables for the last axis of `mesh`.
+  std::vector<const Choices *> choices(const States &states, const Mesh &mesh);
+
+  /// Costs of `term` for every combination of choices, on the mesh of `model`;
+  /// the last variable of the scope runs fastest. The table lives as long as
+  /// this object.
+  llvm::ArrayRef<int64_t> costs(const Term &term,
+                                llvm::ArrayRef<const Choices *> choices,
+                                CostModel &model);
+
+  /// The strategies and layouts that `states` stand for; no bytes.
+  Plan planOf(const States &states, const Mesh &mesh) const;
+
+private:
+  enum class Role { Read, ReadInitial, Write, Carry };
+
+  /// What variables have in common that are cut in the same ways.
+  struct Kind {
+    llvm::SmallVector<IterationDim, 4> dims;
+    /// Operators: the sets of operands whose partials may pass through.
+    llvm::SmallVector<uint64_t, 2> linear;
+    /// Values: may be whole although they could be cut; may be partial.
+    bool mayBeWhole = false, mayBePartial = false;
+  };
+
+  struct Variable {
+    unsigned kind;
+    /// The variable of the operator that produces a value, or -1.
+    int producer = -1;
+  };
+
+  /// A cost, by the first example of it, and how its states (operator, value,
+  /// result) lie in the scope of its term.
+  struct Cost {
+    Role role;
+    unsigned op, index; ///< or the carried pair
+    llvm::SmallVector<unsigned char, 3> positions;
+  };
+  /// Costs, by number, with how often they occur.
+  using Group = std::vector<std::pair<unsigned, int64_t>>;
+  using Key = llvm::SmallVector<int64_t, 16>;
+
+  void findPartials();
+  llvm::SmallVector<uint64_t, 2> passableSets(const Operator &op) const;
+  void joinElementwise();
+  void makeVariables();
+  unsigned variableOf(unsigned node, const Kind &kind);
+  void makeTerms();
+  void addCost(Role role, unsigned op, unsigned index, Key signature,
+               llvm::ArrayRef<unsigned> vars);
+  void addOperandCosts(unsigned op);
+  void addResultCosts(unsigned op);
+
+  State internState(const Cuts &cuts);
+  Choices makeChoices(const Kind &kind, State state, const Mesh &mesh,
+                      bool mayBeWhole);
+  const std::vector<int64_t> &costTable(unsigned cost,
+                                        llvm::ArrayRef<const Choices *> scope,
+                                        CostModel &model);
+  int64_t costOf(const Cost &cost, llvm::ArrayRef<State> scope,
+                 CostModel &model) const;
+
+  const PartitionGraph &graph;
+  SearchOptions options;
+
+  /// Per value: the operator that produces it (or -1) and whether it may stay
+  /// partial.
+  std::vector<int> producers;
+  std::vector<bool> partial;
+  /// Union-find over operators, then values: nodes of one class point to one.
+  std::vector<unsigned> parents;
+
+  std::vector<Variable> variables;
+  /// By node of the union-find, by operator and by value; -1 for constants.
+  std::vector<int> variableOfNode;
+  std::vector<unsigned> opVariables;
+  std::vector<int> valueVariables;
+  States startStates;
+  std::vector<Kind> kinds;
+  std::map<Key, unsigned> kindNumbers;
+  std::vector<Term> terms;
+  std::vector<Cost> costExamples;
+  std::map<Key, unsigned> costNumbers;
+  std::vector<Group> groups;
+  /// While terms are made: how often each cost occurs in each scope.
+  std::map<llvm::SmallVector<unsigned, 3>, std::map<unsigned, int64_t>>
+      costsByScope;
+
+  std::vector<Cuts> states;
+  std::map<Key, State> stateNumbers;
+  std::deque<Choices> allChoices;
+  std::map<std::array<unsigned, 4>, const Choices *> choicesByKey;
+  std::map<llvm::SmallVector<unsigned, 4>, std::vector<int64_t>> costTables,
+      groupTables;
+};
+
+} // namespace mlir::tofu::search
+
+#endif // TOFU_SEARCH_PLANSPACE_H

@@ -1,0 +1,72 @@
+//===- Search.h - The search for a plan -------------------------*- C++ -*-===//
+//
+// Part of the Tofu project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TOFU_SEARCH_SEARCH_H
+#define TOFU_SEARCH_SEARCH_H
+
+#include "Tofu/Search/PartitionGraph.h"
+
+#include <optional>
+
+namespace mlir::tofu::search {
+
+class CostModel;
+
+/// How a value that several operators use is charged.
+enum class Charge {
+  Once,   ///< once per value and distinct family of needed boxes
+  PerUse, ///< for every use, as the papers do
+};
+
+struct SearchOptions {
+  /// Values may be whole over an axis although they could be cut.
+  bool replication = false;
+  /// Values may stay partial where operators let partials through.
+  bool partials = false;
+  Charge charge = Charge::Once;
+  /// Plans of equal cost that are carried from one step to the next.
+  unsigned tiedPlans = 16;
+  /// Entries of the largest table that elimination may build before it falls
+  /// back to a beam.
+  int64_t tableLimit = int64_t(1) << 22;
+};
+
+struct SearchResult {
+  Plan plan;
+  double seconds = 0;
+  /// Every step was solved exactly (no table was too large).
+  bool exact = true;
+  /// What could not be done as asked, for the user: a beam was used, say.
+  std::vector<std::string> remarks;
+};
+
+/// Tofu's recursive search (Tofu paper, section 5.2): one step per axis of
+/// `mesh`, in order; each step chooses for every operator a dim to cut by the
+/// axis, and for every value likewise, so that the exact cost on the mesh of
+/// the axes so far is least, with earlier choices fixed. Exact per step by
+/// variable elimination on the graph with element-wise operators joined.
+SearchResult searchRecursive(const PartitionGraph &graph, const Mesh &mesh,
+                             const SearchOptions &options);
+
+/// Fills in the bytes of `plan` from its strategies and layouts.
+void countBytes(const PartitionGraph &graph, Plan &plan, Charge charge);
+
+/// The same with a cost model of the plan's mesh, which plans of one program
+/// share to be counted faster.
+void countBytes(const PartitionGraph &graph, Plan &plan, Charge charge,
+                CostModel &model);
+
+/// Says what is wrong with `plan` for `graph`, or nothing if it is valid: sizes
+/// match, every axis is known and used at most once by an operator or layout,
+/// unsplittable dims are whole, partials are legal.
+std::optional<std::string> checkPlan(const PartitionGraph &graph,
+                                     const Plan &plan);
+
+} // namespace mlir::tofu::search
+
+#endif // TOFU_SEARCH_SEARCH_H

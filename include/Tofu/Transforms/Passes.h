@@ -1,0 +1,70 @@
+//===- Passes.h - Partitioning passes and pipelines -------------*- C++ -*-===//
+//
+// Part of the Tofu project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TOFU_TRANSFORMS_PASSES_H
+#define TOFU_TRANSFORMS_PASSES_H
+
+#include "mlir/Pass/Pass.h"
+#include "mlir/Pass/PassOptions.h"
+
+namespace mlir {
+class ModuleOp;
+class OpPassManager;
+} // namespace mlir
+
+namespace mlir::tofu {
+
+#define GEN_PASS_DECL
+#include "Tofu/Transforms/Passes.h.inc"
+
+#define GEN_PASS_REGISTRATION
+#include "Tofu/Transforms/Passes.h.inc"
+
+/// Options of the pipeline `tofu-partition`; those of `tofu-plan`.
+struct TofuPartitionOptions : public PassPipelineOptions<TofuPartitionOptions> {
+  Option<int64_t> devices{
+      *this, "devices",
+      llvm::cl::desc("Number of devices; one axis per prime factor, largest "
+                     "first. 0: as the mesh says"),
+      llvm::cl::init(0)};
+  Option<std::string> mesh{
+      *this, "mesh",
+      llvm::cl::desc("Axes of the mesh, slowest link first, such as x=2,y=4")};
+  Option<bool> replication{
+      *this, "replication",
+      llvm::cl::desc("Values may be whole although they could be cut"),
+      llvm::cl::init(false)};
+  Option<bool> partials{*this, "partials",
+                        llvm::cl::desc("Values may stay partial results"),
+                        llvm::cl::init(false)};
+  Option<std::string> charge{
+      *this, "charge", llvm::cl::desc("Count a moved value once or per-use"),
+      llvm::cl::init("once")};
+  Option<std::string> json{*this, "json",
+                           llvm::cl::desc("File to write the plan to")};
+  Option<std::string> load{*this, "load",
+                           llvm::cl::desc("File to read the plan from")};
+  Option<bool> print{*this, "print",
+                     llvm::cl::desc("Print the plan as a table"),
+                     llvm::cl::init(false)};
+};
+
+/// Adds the passes from a source program to a partitioned one. Runs on a
+/// module.
+void addTofuPartitionPipeline(OpPassManager &pm,
+                              const TofuPartitionOptions &options);
+
+/// Adds those from a planned program to a partitioned one.
+void addTofuLowerPlanPipeline(OpPassManager &pm);
+
+/// Registers the pipeline as `tofu-partition`.
+void registerTofuPartitionPipeline();
+
+} // namespace mlir::tofu
+
+#endif // TOFU_TRANSFORMS_PASSES_H

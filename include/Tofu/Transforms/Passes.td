@@ -1,0 +1,187 @@
+//===- Passes.td - Partitioning passes ---------------------*- tablegen -*-===//
+//
+// Part of the Tofu project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TOFU_TRANSFORMS_PASSES_TD
+#define TOFU_TRANSFORMS_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def AnnotatePass : Pass<"tofu-annotate", "::mlir::ModuleOp"> {
+  let summary = "Describes what every operation reads and writes";
+  let description = [{
+    Inlines calls, then gives every operation on tensors its `#tofu.semantics`. An
+    operation that already has some keeps it. What has none is replicated later
+    on; a remark per kind of operation says why.
+
+    Precondition: a source program. Postcondition: an annotated one.
+
+    ```mlir
+    %0 = linalg.matmul ins(%a, %b : tensor<8x4xf32>, tensor<4x6xf32>)
+                       outs(%c : tensor<8x6xf32>) -> tensor<8x6xf32>
+    ```
+    becomes
+    ```mlir
+    %0 = linalg.matmul {tofu.semantics = #tofu.semantics<
+             [d0 = 8, d1 = 6, d2 = 4 : sum],
+             (in0[d0, d2], in1[d2, d1], init out0[d0, d1]) -> (out0[d0, d1])>}
+         ins(%a, %b : tensor<8x4xf32>, tensor<4x6xf32>)
+         outs(%c : tensor<8x6xf32>) -> tensor<8x6xf32>
+    ```
+  }];
+  let dependentDialects = ["::mlir::tofu::TofuDialect"];
+  let statistics = [
+    Statistic<"numDescribed", "described", "Operations with semantics">,
+    Statistic<"numReplicated", "replicated", "Operations without">
+  ];
+}
+
+def PlanPass : Pass<"tofu-plan", "::mlir::ModuleOp"> {
+  let summary = "Searches for the plan that moves the fewest bytes";
+  let description = [{
+    Chooses a strategy for every operation and a layout for every value, one step
+    per mesh axis, so that devices receive the fewest bytes, and writes them as
+    attributes. Public functions are planned, each on its own.
+
+    Precondition: an annotated program. Postcondition: a planned one: a
+    `tofu.mesh`, `tofu.strategy` and `tofu.layouts` on operations, `tofu.layout`
+    on arguments and results of functions.
+
+    ```mlir
+    tofu.mesh @mesh[a0 = 2]
+    func.func @f(%x: tensor<8x4xf32>
+                     {tofu.layout = #tofu.layout<@mesh, [{a0}, {} ]>}) …
+    ```
+  }];
+  let dependentDialects = ["::mlir::tofu::TofuDialect"];
+  let options = [
+    Option<"devices", "devices", "int64_t", "0",
+           "Number of devices; one axis per prime factor, largest first. 0: as "
+           "the mesh says">,
+    Option<"mesh", "mesh", "std::string", "\"\"",
+           "Axes of the mesh, slowest link first, such as x=2,y=4; by default "
+           "the program's own tofu.mesh, or one made from devices">,
+    Option<"replication", "replication", "bool", "false",
+           "Values may be whole on all devices of an axis although they could "
+           "be cut; off by default, as in the Tofu paper: memory is 1/k">,
+    Option<"partials", "partials", "bool", "false",
+           "Values may stay partial results; off by default, as in the paper">,
+    Option<"charge", "charge", "std::string", "\"once\"",
+           "once: a value that several operations need alike is charged once, "
+           "as it moves; per-use: for each use, as the papers count">,
+    Option<"json", "json", "std::string", "\"\"",
+           "File to write the plan to; - is standard output">,
+    Option<"load", "load", "std::string", "\"\"",
+           "File to read the plan from instead of searching; refused if it is "
+           "of another program">,
+    Option<"print", "print", "bool", "false",
+           "Print the plan as a table to standard error">
+  ];
+  let statistics = [
+    Statistic<"numBytes", "bytes", "Bytes received, summed over devices">
+  ];
+}
+
+def InsertReshardsPass : Pass<"tofu-insert-reshards", "::mlir::ModuleOp"> {
+  let summary = "Inserts a reshard wherever a value lies other than it is needed";
+  let description = [{
+    After each operation whose result is produced other than its layout says, and
+    before each that needs an operand other than it lies, one `tofu.reshard` per
+    value and need. A cut reduction with an initial value that isn't neutral
+    starts from the neutral element, and the initial value is combined once,
+    after the parts.
+
+    Precondition: a planned program. Postcondition: one in which every operand
+    lies as it is needed.
+
+    ```mlir
+    %1 = tofu.reshard %0 in [8, 6] from #tofu.layout<@mesh, [{a0}, {} ]>
+         to #tofu.layout<@mesh, [{}, {a0} ]> : tensor<8x6xf32> -> tensor<8x6xf32>
+    ```
+  }];
+  let dependentDialects = ["::mlir::tofu::TofuDialect",
+                           "::mlir::linalg::LinalgDialect",
+                           "::mlir::arith::ArithDialect",
+                           "::mlir::tensor::TensorDialect"];
+  let statistics = [
+    Statistic<"numReshards", "reshards", "Reshards inserted">
+  ];
+}
+
+def LocalizePass : Pass<"tofu-localize", "::mlir::ModuleOp"> {
+  let summary = "Rewrites the program to what one device computes";
+  let description = [{
+    Every tensor becomes the box of it that a device has: static where the boxes
+    are equally large on all devices, else with sizes computed from the device's
+    number. Constants that are the same everywhere are remade in local size.
+
+    Precondition: a planned program with its reshards. Postcondition: one function
+    for all devices; arguments and results keep `tofu.layout` and get
+    `tofu.global_type`.
+
+    ```mlir
+    func.func @f(%x: tensor<4x4xf32> {tofu.global_type = tensor<8x4xf32>,
+                     tofu.layout = #tofu.layout<@mesh, [{a0}, {} ]>}) …
+    ```
+  }];
+  let dependentDialects = ["::mlir::tofu::TofuDialect",
+                           "::mlir::linalg::LinalgDialect",
+                           "::mlir::arith::ArithDialect",
+                           "::mlir::tensor::TensorDialect"];
+  let statistics = [
+    Statistic<"numLocal", "local", "Operations that compute a part">,
+    Statistic<"numWhole", "whole", "Operations that every device repeats">
+  ];
+}
+
+def LowerReshardsPass : Pass<"tofu-lower-reshards", "::mlir::ModuleOp"> {
+  let summary = "Makes each reshard its cheapest collectives";
+  let description = [{
+    What a device already holds is a slice. Partial results are combined by
+    all_reduce or reduce_scatter, parts put together by all_gather, axes moved
+    between dims by all_to_all; all else is a fetch from the devices that hold
+    the boxes.
+
+    Precondition: a localized program. Postcondition: a partitioned one, without
+    `tofu.reshard`.
+
+    ```mlir
+    %1 = tofu.all_to_all %0 in [8, 6] from #tofu.layout<@mesh, [{a0}, {} ]>
+         to #tofu.layout<@mesh, [{}, {a0} ]> : tensor<4x6xf32> -> tensor<8x3xf32>
+    ```
+  }];
+  let dependentDialects = ["::mlir::tofu::TofuDialect",
+                           "::mlir::arith::ArithDialect",
+                           "::mlir::tensor::TensorDialect"];
+  let statistics = [
+    Statistic<"numCollectives", "collectives", "Collectives created">,
+    Statistic<"numSlices", "slices", "Reshards that move nothing">
+  ];
+}
+
+def OptimizeCollectivesPass
+    : Pass<"tofu-optimize-collectives", "::mlir::ModuleOp"> {
+  let summary = "Removes collectives that are not needed";
+  let description = [{
+    Removes unused collectives and ones that repeat an earlier one, and lets a
+    move of a moved value fetch from where the value was, if that moves fewer
+    bytes.
+
+    Precondition and postcondition: a partitioned program.
+
+    ```mlir
+    %1 = tofu.all_gather %0 in [8] from #tofu.layout<@mesh, [{a0} ]> to …
+    %2 = tofu.all_gather %0 in [8] from #tofu.layout<@mesh, [{a0} ]> to …  // is %1
+    ```
+  }];
+  let dependentDialects = ["::mlir::tofu::TofuDialect"];
+  let statistics = [
+    Statistic<"numRemoved", "removed", "Collectives removed">
+  ];
+}
+
+#endif // TOFU_TRANSFORMS_PASSES_TD

@@ -1,0 +1,43 @@
+//===- Remade.h - Values that every device makes itself ---------*- C++ -*-===//
+//
+// Part of the Tofu project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TOFU_TRANSFORMS_REMADE_H
+#define TOFU_TRANSFORMS_REMADE_H
+
+#include "Tofu/Dialect/Placement.h"
+
+namespace mlir::tofu {
+
+/// True if `value` is the same everywhere in the tensor, or undefined: an empty
+/// tensor, a fill, a splat. Every device makes what it needs of it; it has no
+/// place in the plan and costs no bytes.
+bool isRemade(Value value);
+
+/// True if `value` is a constant, remade or not: all devices have all of it.
+bool isConstantTensor(Value value);
+
+/// Makes this device's box of a remade value. Scalars come from `mapping`.
+Value remake(OpBuilder &builder, Location loc, Value value,
+             PlacementAttrInterface placement, const search::Mesh &mesh,
+             const IRMapping &mapping);
+
+/// A tensor of `type` filled with the neutral element of `combiner`, which
+/// combining with changes nothing. Null for element types that have none.
+Value createNeutral(OpBuilder &builder, Location loc, RankedTensorType type,
+                    Combiner combiner);
+
+/// True if `value` is remade from the neutral element of `combiner`.
+bool isNeutral(Value value, Combiner combiner);
+
+/// Combines two scalars.
+Value createCombine(OpBuilder &builder, Location loc, Combiner combiner,
+                    Value a, Value b);
+
+} // namespace mlir::tofu
+
+#endif // TOFU_TRANSFORMS_REMADE_H

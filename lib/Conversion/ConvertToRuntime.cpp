@@ -1,0 +1,337 @@
+//===- ConvertToRuntime.cpp - Call the runtime ----------------------------===//
+//
+// Part of the Tofu project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "RuntimeCalls.h"
+#include "Tofu/Conversion/Passes.h"
+#include "Tofu/Dialect/BufferOps.h"
+#include "Tofu/Dialect/Placement.h"
+#include "Tofu/Runtime/Runtime.h"
+
+#include "mlir/Conversion/LLVMCommon/MemRefBuilder.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/TypeUtilities.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+namespace mlir::tofu {
+#define GEN_PASS_DEF_CONVERTTORUNTIME
+#include "Tofu/Conversion/Passes.h.inc"
+} // namespace mlir::tofu
+
+using namespace mlir;
+using namespace mlir::tofu;
+
+/// Bytes of one element in memory.
+static int64_t getElementBytes(Type type) {
+  return type.isIndex() ? 8 : llvm::divideCeil(type.getIntOrFloatBitWidth(), 8);
+}
+
+/// Number of the group of each device: devices that differ only along partial
+/// axes hold addends of the same box.
+static SmallVector<int64_t> getGroups(const search::Mesh &mesh,
+                                      const search::Axes &partial) {
+  SmallVector<int64_t> groups;
+  for (int64_t device = 0; device < mesh.numDevices(); ++device) {
+    SmallVector<int64_t> coordinates = mesh.coordinates(device);
+    int64_t group = 0;
+    for (unsigned axis = 0; axis < mesh.numAxes(); ++axis)
+      if (!llvm::is_contained(partial, axis))
+        group = group * mesh.sizes[axis] + coordinates[axis];
+    groups.push_back(group);
+  }
+  return groups;
+}
+
+static void appendBoxes(SmallVectorImpl<int64_t> &table,
+                        ArrayRef<search::Box> boxes) {
+  for (const search::Box &box : boxes)
+    for (search::Interval interval : box)
+      table.append({interval.lo, interval.hi});
+}
+
+/// The table of Tofu/Runtime/Runtime.h for a collective.
+static FailureOr<SmallVector<int64_t>>
+makeCollectiveTable(CollectiveBufferOp op) {
+  Type element = getElementTypeOrSelf(op.getSource().getType());
+  std::optional<int64_t> type = getRuntimeType(element);
+  if (!type)
+    return op.emitOpError() << "the runtime does not know elements of type "
+                            << element;
+  MeshOp meshOp = lookupMesh(op, op.getFrom().getMesh());
+  search::Mesh mesh = meshOp.getMesh();
+  search::Axes partial = resolvePartial(op.getFrom(), mesh);
+  int64_t groupSize = 1;
+  for (unsigned axis : partial)
+    groupSize *= mesh.sizes[axis];
+  auto combiner = partial.empty() ? Combiner::None : op.getFrom().getCombiner();
+  ArrayRef<int64_t> shape = op.getGlobalShape();
+  SmallVector<int64_t> table = {TOFU_TABLE_VERSION,
+                                static_cast<int64_t>(op.getKind()),
+                                static_cast<int64_t>(combiner),
+                                *type,
+                                static_cast<int64_t>(shape.size()),
+                                mesh.numDevices(),
+                                groupSize};
+  llvm::append_range(table, getGroups(mesh, partial));
+  appendBoxes(table, getBoxes(op.getFrom(), shape, meshOp));
+  appendBoxes(table, getBoxes(op.getTo(), shape, meshOp));
+  return table;
+}
+
+/// The table of Tofu/Runtime/Runtime.h for a contraction.
+static FailureOr<SmallVector<int64_t>> makeContractTable(ContractOp op) {
+  Type input = getElementTypeOrSelf(op.getLhs().getType());
+  Type output = getElementTypeOrSelf(op.getOut().getType());
+  std::optional<int64_t> inputType = getRuntimeType(input);
+  std::optional<int64_t> outputType = getRuntimeType(output);
+  if (!inputType || !outputType)
+    return op.emitOpError() << "the runtime does not know elements of type "
+                            << (inputType ? output : input);
+  SmallVector<int64_t> table = {
+      TOFU_TABLE_VERSION, *inputType, *outputType, op.getAccumulate(),
+      static_cast<int64_t>(op.getMap(0).getNumDims())};
+  for (unsigned i = 0; i < 3; ++i)
+    table.push_back(op.getMap(i).getNumResults());
+  for (unsigned i = 0; i < 3; ++i)
+    for (AffineExpr expr : op.getMap(i).getResults()) {
+      auto dim = dyn_cast<AffineDimExpr>(expr);
+      table.push_back(dim ? static_cast<int64_t>(dim.getPosition()) : -1);
+    }
+  return table;
+}
+
+namespace {
+
+/// Rewrites one operation after the other.
+class Converter {
+public:
+  Converter(ModuleOp module) : calls(module), builder(module.getContext()) {}
+
+  LogicalResult convert(Operation *op) {
+    builder.setInsertionPoint(op);
+    LogicalResult result =
+        llvm::TypeSwitch<Operation *, LogicalResult>(op)
+            .Case<memref::AllocOp, memref::DeallocOp, cf::AssertOp,
+                  DeviceIdOp, ShardOffsetOp, ShardSizeOp, ContractOp,
+                  CollectiveBufferOp>(
+                [&](auto typed) { return rewrite(typed); });
+    if (succeeded(result))
+      op->erase();
+    return result;
+  }
+
+private:
+  LogicalResult rewrite(memref::AllocOp op);
+  LogicalResult rewrite(memref::DeallocOp op);
+  LogicalResult rewrite(cf::AssertOp op);
+  LogicalResult rewrite(DeviceIdOp op);
+  LogicalResult rewrite(ShardOffsetOp op) {
+    return rewriteBound(op, [](search::Interval part) { return part.lo; });
+  }
+  LogicalResult rewrite(ShardSizeOp op) {
+    return rewriteBound(op, [](search::Interval part) { return part.size(); });
+  }
+  template <typename OpTy>
+  LogicalResult rewriteBound(OpTy op,
+                             function_ref<int64_t(search::Interval)> bound);
+  Value getDevice(Operation *op);
+  LogicalResult rewrite(ContractOp op);
+  LogicalResult rewrite(CollectiveBufferOp op);
+
+  /// Calls `name` with stream, table, location and the descriptors of buffers.
+  void callWithTable(Operation *op, StringRef name, ArrayRef<int64_t> table,
+                     ValueRange buffers);
+  Value getStream(Operation *op);
+
+  RuntimeCalls calls;
+  OpBuilder builder;
+  DenseMap<Operation *, Value> streams;
+};
+
+} // namespace
+
+LogicalResult Converter::rewrite(memref::AllocOp op) {
+  Location loc = op.getLoc();
+  MemRefType type = op.getType();
+  if (!type.getLayout().isIdentity() || !isa<IntegerType, FloatType, IndexType>(
+                                            type.getElementType()))
+    return op.emitOpError() << "cannot be allocated by the runtime: " << type;
+
+  // Sizes and strides, innermost first.
+  SmallVector<Value> sizes(type.getRank()), strides(type.getRank());
+  auto dynamic = op.getDynamicSizes().end();
+  Value stride = calls.getWord(builder, loc, 1);
+  for (int64_t dim = type.getRank(); dim-- > 0;) {
+    sizes[dim] = type.isDynamicDim(dim)
+                     ? calls.castToLLVM(builder, loc, *--dynamic)
+                     : calls.getWord(builder, loc, type.getDimSize(dim));
+    strides[dim] = stride;
+    stride = LLVM::MulOp::create(builder, loc, stride, sizes[dim]);
+  }
+  Value bytes = LLVM::MulOp::create(
+      builder, loc, stride,
+      calls.getWord(builder, loc, getElementBytes(type.getElementType())));
+  Value memory =
+      calls.call(builder, loc, "tofuAlloc", calls.getPointerType(), bytes);
+
+  auto descriptor = MemRefDescriptor::poison(builder, loc,
+                                             calls.getTypes().convertType(type));
+  descriptor.setAllocatedPtr(builder, loc, memory);
+  descriptor.setAlignedPtr(builder, loc, memory);
+  descriptor.setConstantOffset(builder, loc, 0);
+  for (int64_t dim = 0; dim < type.getRank(); ++dim) {
+    descriptor.setSize(builder, loc, dim, sizes[dim]);
+    descriptor.setStride(builder, loc, dim, strides[dim]);
+  }
+  op.replaceAllUsesWith(calls.castFromLLVM(builder, loc, descriptor, type));
+  return success();
+}
+
+LogicalResult Converter::rewrite(memref::DeallocOp op) {
+  Location loc = op.getLoc();
+  if (!isa<MemRefType>(op.getMemref().getType()))
+    return op.emitOpError("frees a buffer of unknown rank");
+  MemRefDescriptor descriptor(calls.castToLLVM(builder, loc, op.getMemref()));
+  calls.call(builder, loc, "tofuFree", {},
+             descriptor.allocatedPtr(builder, loc));
+  return success();
+}
+
+LogicalResult Converter::rewrite(cf::AssertOp op) {
+  Location loc = op.getLoc();
+  Value yes = arith::ConstantIntOp::create(builder, loc, 1, 1);
+  Value fails = arith::XOrIOp::create(builder, loc, op.getArg(), yes);
+  auto branch = scf::IfOp::create(builder, loc, fails, /*hasElse=*/false);
+  builder.setInsertionPointToStart(branch.thenBlock());
+  calls.call(builder, loc, "tofuFail", {},
+             {calls.getText(builder, loc, op.getMsg()),
+              calls.getText(builder, loc, describeLocation(loc))});
+  return success();
+}
+
+Value Converter::getDevice(Operation *op) {
+  return calls.call(builder, op->getLoc(), "tofuDeviceId",
+                    builder.getI64Type(), {});
+}
+
+LogicalResult Converter::rewrite(DeviceIdOp op) {
+  op.getResult().replaceAllUsesWith(calls.castFromLLVM(
+      builder, op.getLoc(), getDevice(op), builder.getIndexType()));
+  return success();
+}
+
+/// Looks up a bound of this device's box: a constant if all have the same.
+template <typename OpTy>
+LogicalResult
+Converter::rewriteBound(OpTy op,
+                        function_ref<int64_t(search::Interval)> bound) {
+  Location loc = op.getLoc();
+  MeshOp mesh = lookupMesh(op, op.getPlacement().getMesh());
+  if (!mesh)
+    return op.emitOpError() << "unknown mesh: " << op.getPlacement().getMesh();
+  SmallVector<int64_t> bounds;
+  for (const search::Box &box :
+       getBoxes(op.getPlacement(), op.getGlobalShape(), mesh))
+    bounds.push_back(bound(box[op.getDim()]));
+  Value value;
+  if (llvm::all_equal(bounds)) {
+    value = calls.getWord(builder, loc, bounds.front());
+  } else {
+    Value table = calls.getTable(builder, loc, bounds);
+    Type word = builder.getI64Type();
+    Value at = LLVM::GEPOp::create(builder, loc, table.getType(), word, table,
+                                   ArrayRef<LLVM::GEPArg>{getDevice(op)});
+    value = LLVM::LoadOp::create(builder, loc, word, at);
+  }
+  op.getResult().replaceAllUsesWith(
+      calls.castFromLLVM(builder, loc, value, builder.getIndexType()));
+  return success();
+}
+
+LogicalResult Converter::rewrite(ContractOp op) {
+  FailureOr<SmallVector<int64_t>> table = makeContractTable(op);
+  if (failed(table))
+    return failure();
+  callWithTable(op, "tofuContract", *table, op.getOperands());
+  return success();
+}
+
+LogicalResult Converter::rewrite(CollectiveBufferOp op) {
+  FailureOr<SmallVector<int64_t>> table = makeCollectiveTable(op);
+  if (failed(table))
+    return failure();
+  callWithTable(op, "tofuCollective", *table, op.getOperands());
+  return success();
+}
+
+Value Converter::getStream(Operation *op) {
+  auto function = op->getParentOfType<func::FuncOp>();
+  Value &stream = streams[function];
+  if (!stream) {
+    OpBuilder atEntry = OpBuilder::atBlockBegin(&function.front());
+    stream = calls.call(atEntry, function.getLoc(), "tofuStream",
+                        calls.getPointerType(), {});
+  }
+  return stream;
+}
+
+void Converter::callWithTable(Operation *op, StringRef name,
+                              ArrayRef<int64_t> table, ValueRange buffers) {
+  Location loc = op->getLoc();
+  SmallVector<Value> operands = {
+      getStream(op), calls.getTable(builder, loc, table),
+      calls.getText(builder, loc, describeLocation(loc))};
+  for (auto [slot, buffer] : llvm::enumerate(buffers)) {
+    auto [rank, descriptor] = calls.getDescriptor(builder, loc, buffer, slot);
+    operands.append({rank, descriptor});
+  }
+  calls.call(builder, loc, name, {}, operands);
+}
+
+namespace {
+
+struct ConvertToRuntime
+    : public tofu::impl::ConvertToRuntimeBase<ConvertToRuntime> {
+  void runOnOperation() override {
+    SmallVector<Operation *> ops;
+    WalkResult result = getOperation().walk([&](Operation *op) {
+      if (!isa<memref::AllocOp, memref::DeallocOp, cf::AssertOp, DeviceIdOp,
+               ShardOffsetOp, ShardSizeOp, ContractOp, CollectiveBufferOp>(op))
+        return WalkResult::advance();
+      ops.push_back(op);
+      return hasContext(op) ? WalkResult::advance() : WalkResult::interrupt();
+    });
+    if (result.wasInterrupted())
+      return signalPassFailure();
+    Converter converter(getOperation());
+    for (Operation *op : ops) {
+      if (failed(converter.convert(op)))
+        return signalPassFailure();
+      ++numCalls;
+    }
+    for (MeshOp mesh :
+         llvm::make_early_inc_range(getOperation().getOps<MeshOp>()))
+      mesh.erase();
+  }
+
+private:
+  /// Emits an error if `op`'s function was not given a context.
+  static bool hasContext(Operation *op) {
+    auto function = op->getParentOfType<func::FuncOp>();
+    if (function && function.getNumArguments() &&
+        isa<LLVM::LLVMPointerType>(function.getArgument(0).getType()))
+      return true;
+    op->emitOpError("is in a function without a device context");
+    return false;
+  }
+};
+
+} // namespace

@@ -1,0 +1,229 @@
+//===- FuseElementwise.cpp - Fewer and larger loop nests ------------------===//
+//
+// Part of the Tofu project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// One walk over each block, from producers to consumers. Upstream's pattern for
+// this asks the greedy driver to visit everything again after each fusion.
+//
+//===----------------------------------------------------------------------===//
+
+#include "GenericInputs.h"
+#include "Tofu/Conversion/Passes.h"
+
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+
+namespace mlir::tofu {
+#define GEN_PASS_DEF_FUSEELEMENTWISE
+#include "Tofu/Conversion/Passes.h.inc"
+} // namespace mlir::tofu
+
+using namespace mlir;
+using namespace mlir::tofu;
+
+/// Rough cost of an operation of a body: what a loop over it would notice.
+static int64_t getCost(Operation &op) {
+  if (isa<linalg::YieldOp, linalg::IndexOp, arith::ConstantOp, arith::ExtFOp,
+          arith::IndexCastOp>(op))
+    return 0;
+  if (isa<arith::DivFOp, tensor::ExtractOp>(op) || op.getNumRegions() ||
+      isa_and_nonnull<math::MathDialect>(op.getDialect()))
+    return 16;
+  return 1;
+}
+
+static int64_t getBodyCost(linalg::GenericOp op) {
+  int64_t cost = 0;
+  for (Operation &inner : *op.getBody())
+    cost += getCost(inner);
+  return cost;
+}
+
+/// True if the consumer visits each element that it reads of `operand` once.
+static bool readsOnce(linalg::GenericOp consumer, OpOperand *operand) {
+  AffineMap map = consumer.getMatchingIndexingMap(operand);
+  if (map.isPermutation())
+    return true;
+  // Dims of size 1 may be missing.
+  SmallVector<int64_t> sizes = consumer.getStaticLoopRanges();
+  for (unsigned dim = 0; dim < sizes.size(); ++dim)
+    if (sizes[dim] != 1 && !map.isFunctionOfDim(dim))
+      return false;
+  return map.isProjectedPermutation(/*allowZeroInResults=*/true);
+}
+
+static bool isUsedOnlyBy(Operation *producer, Operation *consumer) {
+  return llvm::all_of(producer->getUsers(),
+                      [&](Operation *user) { return user == consumer; });
+}
+
+/// True if all other users of `producer` come after `consumer`, so that the
+/// fused operation can stand in for both.
+static bool isFirstUser(Operation *consumer, Operation *producer) {
+  return llvm::all_of(producer->getUsers(), [&](Operation *user) {
+    Operation *ancestor = consumer->getBlock()->findAncestorOpInBlock(*user);
+    return ancestor &&
+           (user == consumer || consumer->isBeforeInBlock(ancestor));
+  });
+}
+
+static bool usesInits(linalg::GenericOp op) {
+  return llvm::any_of(op.getDpsInitsMutable(), [&](OpOperand &init) {
+    return op.payloadUsesValueFromOperand(&init);
+  });
+}
+
+static unsigned countUses(linalg::GenericOp consumer, Operation *producer) {
+  return llvm::count_if(consumer->getOperands(), [&](Value value) {
+    return value.getDefiningOp() == producer;
+  });
+}
+
+namespace {
+
+struct FuseElementwise
+    : public tofu::impl::FuseElementwiseBase<FuseElementwise> {
+  using FuseElementwiseBase::FuseElementwiseBase;
+
+  void runOnOperation() override {
+    if (failed(eraseDeadResults()))
+      return signalPassFailure();
+    IRRewriter rewriter(&getContext());
+    SmallVector<Block *> blocks;
+    getOperation()->walk([&](Block *block) {
+      if (!isa<linalg::LinalgOp>(block->getParentOp()))
+        blocks.push_back(block);
+    });
+    for (Block *block : blocks)
+      fuseBlock(rewriter, *block);
+  }
+
+private:
+  /// Drops results that nobody uses, such as the index of a maximum: the rest
+  /// may then be fused and vectorized.
+  LogicalResult eraseDeadResults() {
+    SmallVector<Operation *> ops;
+    getOperation()->walk([&](linalg::GenericOp op) {
+      if (llvm::any_of(op->getResults(),
+                       [](Value result) { return result.use_empty(); }))
+        ops.push_back(op);
+    });
+    RewritePatternSet patterns(&getContext());
+    linalg::populateEraseUnusedOperandsAndResultsPatterns(patterns);
+    return applyOpPatternsGreedily(ops, std::move(patterns));
+  }
+
+  void fuseBlock(IRRewriter &rewriter, Block &block) {
+    for (Operation *op = block.empty() ? nullptr : &block.front(); op;) {
+      Operation *next = op->getNextNode();
+      if (auto generic = dyn_cast<linalg::GenericOp>(op)) {
+        generic = simplifyInputs(rewriter, generic);
+        while (linalg::GenericOp fused = fuseOne(rewriter, generic))
+          generic = simplifyInputs(rewriter, fused);
+      }
+      op = next;
+    }
+  }
+
+  /// Fuses one producer of `consumer` into it; null if none is worth it.
+  linalg::GenericOp fuseOne(IRRewriter &rewriter, linalg::GenericOp consumer) {
+    for (OpOperand *operand : consumer.getDpsInputOperands()) {
+      if (!isWorthFusing(consumer, operand))
+        continue;
+      if (linalg::GenericOp fused = fuse(rewriter, consumer, operand))
+        return fused;
+    }
+    return {};
+  }
+
+  bool isWorthFusing(linalg::GenericOp consumer, OpOperand *operand) {
+    auto producer = operand->get().getDefiningOp<linalg::GenericOp>();
+    if (!producer || producer->getBlock() != consumer->getBlock() ||
+        !linalg::areElementwiseOpsFusable(operand))
+      return false;
+    AffineMap map = consumer.getMatchingIndexingMap(operand);
+    if (!map.isProjectedPermutation(/*allowZeroInResults=*/true) ||
+        !llvm::all_of(consumer.getIndexingMapsArray(), [](AffineMap other) {
+          return other.isProjectedPermutation(/*allowZeroInResults=*/true);
+        }))
+      return false;
+    if (producer->getNumOperands() + consumer->getNumOperands() > maxOperands ||
+        usesInits(producer))
+      return false;
+    int64_t cost = getBodyCost(producer);
+    if (cost + getBodyCost(consumer) > maxBodyCost)
+      return false;
+    bool once = readsOnce(consumer, operand);
+    if (isUsedOnlyBy(producer, consumer))
+      return once || cost <= cheapCost;
+    if (isFreeToRepeat(producer))
+      return true;
+    return once && map.isIdentity() && canStandIn(producer, consumer);
+  }
+
+  /// True if reading through `producer` is as fast as reading its result:
+  /// elements come as they are and in the same order, some perhaps repeated.
+  static bool isFreeToRepeat(linalg::GenericOp producer) {
+    if (producer->getNumResults() != 1 || getBodyCost(producer) != 0)
+      return false;
+    AffineMap out =
+        producer.getMatchingIndexingMap(producer.getDpsInitOperand(0));
+    if (!out.isIdentity())
+      return false;
+    return llvm::all_of(producer.getDpsInputOperands(), [&](OpOperand *input) {
+      SmallVector<unsigned> dims;
+      for (AffineExpr expr :
+           producer.getMatchingIndexingMap(input).getResults())
+        if (auto dim = dyn_cast<AffineDimExpr>(expr))
+          dims.push_back(dim.getPosition());
+        else if (!isa<AffineConstantExpr>(expr))
+          return false;
+      return llvm::is_sorted(dims);
+    });
+  }
+
+  /// True if the fused operation can also yield what `producer` gave to others.
+  static bool canStandIn(linalg::GenericOp producer,
+                         linalg::GenericOp consumer) {
+    return consumer.getNumReductionLoops() == 0 &&
+           countUses(consumer, producer) == 1 &&
+           producer->getNumResults() == 1 && isFirstUser(consumer, producer);
+  }
+
+  linalg::GenericOp fuse(IRRewriter &rewriter, linalg::GenericOp consumer,
+                         OpOperand *operand) {
+    auto producer = operand->get().getDefiningOp<linalg::GenericOp>();
+    rewriter.setInsertionPoint(consumer);
+    if (isFreeToRepeat(producer) && !isUsedOnlyBy(producer, consumer)) {
+      unsigned number = cast<OpResult>(operand->get()).getResultNumber();
+      auto copy = cast<linalg::GenericOp>(rewriter.clone(*producer));
+      operand->set(copy->getResult(number));
+      producer = copy;
+    }
+    FailureOr<linalg::ElementwiseOpFusionResult> result =
+        linalg::fuseElementwiseOps(rewriter, operand);
+    if (failed(result))
+      return {};
+    Operation *fused = result->fusedOp;
+    for (auto [old, replacement] : result->replacements)
+      rewriter.replaceUsesWithIf(old, replacement, [&](OpOperand &use) {
+        return use.getOwner() != fused && use.getOwner() != consumer;
+      });
+    rewriter.eraseOp(consumer);
+    if (producer->use_empty())
+      rewriter.eraseOp(producer);
+    ++numFused;
+    return cast<linalg::GenericOp>(fused);
+  }
+};
+
+} // namespace

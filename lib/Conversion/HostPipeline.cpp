@@ -1,0 +1,117 @@
+//===- HostPipeline.cpp - From the partitioned form to LLVM ---------------===//
+//
+// Part of the Tofu project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Tofu/Conversion/Passes.h"
+
+#include "mlir/Conversion/Passes.h"
+#include "mlir/Dialect/Arith/Transforms/Passes.h"
+#include "mlir/Dialect/Bufferization/Transforms/Passes.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/Passes.h"
+#include "mlir/Dialect/Math/Transforms/Passes.h"
+#include "mlir/Dialect/MemRef/Transforms/Passes.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassRegistry.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+using namespace mlir::tofu;
+
+/// On tensors: one function, few and large operations, contractions set apart.
+/// Contractions come before fusion, which would hide them.
+static void addTensorPasses(OpPassManager &pm,
+                            const TofuToHostOptions &options) {
+  pm.addPass(createInlinerPass());
+  pm.addPass(createSymbolDCEPass());
+  OpPassManager &functions = pm.nest<func::FuncOp>();
+  functions.addPass(createProtectArguments());
+  functions.addPass(createConvertElementwiseToLinalgPass());
+  functions.addPass(createGeneralizeOps());
+  functions.addPass(createCanonicalizerPass());
+  functions.addPass(createCSEPass());
+  functions.addPass(createRaiseContractions({options.minContractionWork}));
+  functions.addPass(createMoveReshapes());
+  functions.addPass(createFuseElementwise());
+  functions.addPass(createCanonicalizerPass());
+  functions.addPass(createCSEPass());
+  functions.addPass(createUnshareEmpties());
+}
+
+/// To buffers, and their lifetimes. Reuse comes before freeing: it needs the
+/// last uses that the frees would add to.
+static void addBufferPasses(OpPassManager &pm) {
+  bufferization::OneShotBufferizePassOptions options;
+  options.bufferizeFunctionBoundaries = true;
+  options.allowReturnAllocsFromLoops = true;
+  options.functionBoundaryTypeConversion =
+      bufferization::LayoutMapOption::IdentityLayoutMap;
+  pm.addPass(bufferization::createOneShotBufferizePass(options));
+  OpPassManager &functions = pm.nest<func::FuncOp>();
+  functions.addPass(createCanonicalizerPass());
+  functions.addPass(createCSEPass());
+  functions.addPass(createGeneralizeCopies());
+  functions.addPass(createReuseBuffers());
+  functions.addPass(createFreeBuffers());
+}
+
+/// To loops in functions of their own and calls of the runtime.
+static void addKernelPasses(OpPassManager &pm,
+                            const TofuToHostOptions &options) {
+  pm.addPass(createOutlineKernels());
+  pm.addNestedPass<func::FuncOp>(createLowerKernels({options.reassociate}));
+  pm.addPass(createAddContext());
+  pm.addPass(createConvertToRuntime());
+  pm.addPass(createLowerEntryPoints());
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+}
+
+/// Floats that the processor can't compute with are computed as f32 and rounded
+/// when they are stored. The expansion of functions comes after: it has f32
+/// only, and makes arithmetic of the roundings.
+static void addFloatPasses(OpPassManager &pm) {
+  math::MathExtendToSupportedTypesOptions extend;
+  extend.extraTypeStrs = {"f16"};
+  extend.targetTypeStr = "f32";
+  pm.addPass(math::createMathExtendToSupportedTypes(extend));
+  arith::ArithEmulateUnsupportedFloatsOptions emulate;
+  emulate.sourceTypeStrs = {"bf16", "f16"};
+  emulate.targetTypeStr = "f32";
+  pm.addPass(arith::createArithEmulateUnsupportedFloats(emulate));
+  pm.addPass(createExpandMath());
+}
+
+/// To the LLVM dialect.
+static void addLLVMPasses(OpPassManager &pm) {
+  pm.addPass(memref::createExpandStridedMetadataPass());
+  pm.addPass(createLowerAffinePass());
+  pm.addPass(createSCFToControlFlowPass());
+  // What LLVM has no intrinsic for calls the C library.
+  pm.addPass(createConvertMathToLLVMPass());
+  pm.addPass(createConvertMathToLibmPass());
+  pm.addPass(createConvertToLLVMPass());
+  pm.addPass(createReconcileUnrealizedCastsPass());
+  pm.addPass(createVerifyLowered());
+  pm.addPass(createSplitFunctions());
+}
+
+void tofu::buildTofuToHostPipeline(OpPassManager &pm,
+                                   const TofuToHostOptions &options) {
+  addTensorPasses(pm, options);
+  addBufferPasses(pm);
+  addKernelPasses(pm, options);
+  addFloatPasses(pm);
+  addLLVMPasses(pm);
+}
+
+void tofu::registerTofuToHostPipeline() {
+  PassPipelineRegistration<TofuToHostOptions>(
+      "tofu-to-host",
+      "Lower a partitioned program to LLVM with calls of the host runtime",
+      buildTofuToHostPipeline);
+}

@@ -1,0 +1,165 @@
+//===- RuntimeCalls.cpp - Calls of the runtime's C ABI --------------------===//
+//
+// Part of the Tofu project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "RuntimeCalls.h"
+
+#include "Tofu/Runtime/Runtime.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinTypes.h"
+
+using namespace mlir;
+using namespace mlir::tofu;
+
+std::string tofu::describeLocation(Location loc) {
+  if (auto file = dyn_cast<FileLineColLoc>(loc))
+    return (file.getFilename().getValue() + ":" + Twine(file.getLine()) + ":" +
+            Twine(file.getColumn()))
+        .str();
+  if (auto name = dyn_cast<NameLoc>(loc)) {
+    if (isa<UnknownLoc>(name.getChildLoc()))
+      return name.getName().str();
+    return describeLocation(name.getChildLoc());
+  }
+  if (auto call = dyn_cast<CallSiteLoc>(loc))
+    return describeLocation(call.getCallee());
+  if (auto fused = dyn_cast<FusedLoc>(loc))
+    for (Location part : fused.getLocations())
+      if (!isa<UnknownLoc>(part))
+        return describeLocation(part);
+  return "unknown location";
+}
+
+std::optional<int64_t> tofu::getRuntimeType(Type type) {
+  if (type.isF32())
+    return TOFU_F32;
+  if (type.isF64())
+    return TOFU_F64;
+  if (type.isF16())
+    return TOFU_F16;
+  if (type.isBF16())
+    return TOFU_BF16;
+  if (type.isIndex())
+    return TOFU_INDEX;
+  if (!isa<IntegerType>(type))
+    return std::nullopt;
+  switch (type.getIntOrFloatBitWidth()) {
+  case 1:
+    return TOFU_I1;
+  case 8:
+    return TOFU_I8;
+  case 16:
+    return TOFU_I16;
+  case 32:
+    return TOFU_I32;
+  case 64:
+    return TOFU_I64;
+  default:
+    return std::nullopt;
+  }
+}
+
+RuntimeCalls::RuntimeCalls(ModuleOp module)
+    : module(module), symbols(module), types(module.getContext()),
+      pointer(LLVM::LLVMPointerType::get(module.getContext())),
+      word(IntegerType::get(module.getContext(), 64)) {}
+
+LLVM::LLVMFuncOp RuntimeCalls::declare(StringRef name, Type result,
+                                       TypeRange operands) {
+  if (auto known = symbols.lookup<LLVM::LLVMFuncOp>(name))
+    return known;
+  OpBuilder builder(module.getContext());
+  SmallVector<Type> inputs = {pointer};
+  llvm::append_range(inputs, operands);
+  Type output = result ? result : LLVM::LLVMVoidType::get(module.getContext());
+  auto function =
+      LLVM::LLVMFuncOp::create(builder, module.getLoc(), name,
+                               LLVM::LLVMFunctionType::get(output, inputs));
+  symbols.insert(function, module.getBody()->begin());
+  return function;
+}
+
+Value RuntimeCalls::call(OpBuilder &builder, Location loc, StringRef name,
+                         Type result, ValueRange operands) {
+  LLVM::LLVMFuncOp callee = declare(name, result, operands.getTypes());
+  Operation *at = builder.getInsertionBlock()->getParentOp();
+  auto function = dyn_cast<func::FuncOp>(at);
+  if (!function)
+    function = at->getParentOfType<func::FuncOp>();
+  SmallVector<Value> all = {function.getArgument(0)};
+  llvm::append_range(all, operands);
+  auto call = LLVM::CallOp::create(builder, loc, callee, all);
+  return result ? call.getResult() : Value();
+}
+
+Value RuntimeCalls::getGlobal(OpBuilder &builder, Location loc,
+                              StringRef prefix, Type type, Attribute value) {
+  LLVM::GlobalOp &global = globals[{type, value}];
+  if (!global) {
+    OpBuilder inModule(module.getContext());
+    global = LLVM::GlobalOp::create(inModule, module.getLoc(), type,
+                                    /*isConstant=*/true,
+                                    LLVM::Linkage::Internal, prefix, value);
+    symbols.insert(global, module.getBody()->begin());
+  }
+  return LLVM::AddressOfOp::create(builder, loc, global);
+}
+
+Value RuntimeCalls::getTable(OpBuilder &builder, Location loc,
+                             ArrayRef<int64_t> words) {
+  int64_t size = words.size();
+  auto value =
+      DenseElementsAttr::get(RankedTensorType::get({size}, word), words);
+  return getGlobal(builder, loc, "table", LLVM::LLVMArrayType::get(word, size),
+                   value);
+}
+
+Value RuntimeCalls::getText(OpBuilder &builder, Location loc, StringRef text) {
+  std::string terminated = text.str();
+  terminated.push_back('\0');
+  auto type =
+      LLVM::LLVMArrayType::get(builder.getI8Type(), terminated.size());
+  return getGlobal(builder, loc, "text", type,
+                   builder.getStringAttr(terminated));
+}
+
+std::pair<Value, Value> RuntimeCalls::getDescriptor(OpBuilder &builder,
+                                                    Location loc, Value buffer,
+                                                    unsigned slot) {
+  Value descriptor = castToLLVM(builder, loc, buffer);
+  Operation *at = builder.getInsertionBlock()->getParentOp();
+  auto function = dyn_cast<func::FuncOp>(at);
+  if (!function)
+    function = at->getParentOfType<func::FuncOp>();
+  Value &memory = slots[{function, descriptor.getType(), slot}];
+  if (!memory) {
+    // In the entry block: a place in a loop would be a new one each time.
+    OpBuilder atEntry = OpBuilder::atBlockBegin(&function.front());
+    memory = LLVM::AllocaOp::create(atEntry, loc, pointer,
+                                    descriptor.getType(),
+                                    getWord(atEntry, loc, 1));
+  }
+  LLVM::StoreOp::create(builder, loc, descriptor, memory);
+  int64_t rank = cast<MemRefType>(buffer.getType()).getRank();
+  return {getWord(builder, loc, rank), memory};
+}
+
+Value RuntimeCalls::castToLLVM(OpBuilder &builder, Location loc, Value value) {
+  return castFromLLVM(builder, loc, value, types.convertType(value.getType()));
+}
+
+Value RuntimeCalls::castFromLLVM(OpBuilder &builder, Location loc, Value value,
+                                 Type type) {
+  return UnrealizedConversionCastOp::create(builder, loc, type, value)
+      .getResult(0);
+}
+
+Value RuntimeCalls::getWord(OpBuilder &builder, Location loc, int64_t value) {
+  return LLVM::ConstantOp::create(builder, loc, word,
+                                  builder.getI64IntegerAttr(value));
+}

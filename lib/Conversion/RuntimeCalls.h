@@ -1,0 +1,75 @@
+//===- RuntimeCalls.h - Calls of the runtime's C ABI ------------*- C++ -*-===//
+//
+// Part of the Tofu project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TOFU_LIB_CONVERSION_RUNTIMECALLS_H
+#define TOFU_LIB_CONVERSION_RUNTIMECALLS_H
+
+#include "mlir/Conversion/LLVMCommon/TypeConverter.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/SymbolTable.h"
+#include "llvm/ADT/StringMap.h"
+
+namespace mlir::tofu {
+
+/// The source position that a person would look for: file:line:column, or a
+/// name.
+std::string describeLocation(Location loc);
+
+/// The number that the runtime's tables have for a type; nothing if there is
+/// none.
+std::optional<int64_t> getRuntimeType(Type type);
+
+/// Builds calls of Tofu/Runtime/Runtime.h into a module: declarations,
+/// constant tables and texts, and descriptors in memory. The context is the
+/// first argument of the function that the builder is in.
+class RuntimeCalls {
+public:
+  explicit RuntimeCalls(ModuleOp module);
+
+  /// Calls `name` with the context and `operands`; null if it returns nothing.
+  Value call(OpBuilder &builder, Location loc, StringRef name, Type result,
+             ValueRange operands);
+
+  /// The address of a constant table of 64-bit words.
+  Value getTable(OpBuilder &builder, Location loc, ArrayRef<int64_t> words);
+
+  /// The address of a constant, zero-terminated text.
+  Value getText(OpBuilder &builder, Location loc, StringRef text);
+
+  /// Rank of a ranked buffer and the address of its descriptor. `slot` tells
+  /// the buffers of one call apart: slots are used again by later calls.
+  std::pair<Value, Value> getDescriptor(OpBuilder &builder, Location loc,
+                                        Value buffer, unsigned slot);
+
+  /// The buffer as a value of LLVM's, or the other way around.
+  Value castToLLVM(OpBuilder &builder, Location loc, Value value);
+  Value castFromLLVM(OpBuilder &builder, Location loc, Value value, Type type);
+
+  /// The number `value` as LLVM has it.
+  Value getWord(OpBuilder &builder, Location loc, int64_t value);
+
+  LLVMTypeConverter &getTypes() { return types; }
+  Type getPointerType() { return pointer; }
+
+private:
+  LLVM::LLVMFuncOp declare(StringRef name, Type result, TypeRange operands);
+  Value getGlobal(OpBuilder &builder, Location loc, StringRef prefix,
+                  Type type, Attribute value);
+
+  ModuleOp module;
+  SymbolTable symbols;
+  LLVMTypeConverter types;
+  Type pointer, word;
+  llvm::DenseMap<std::pair<Type, Attribute>, LLVM::GlobalOp> globals;
+  llvm::DenseMap<std::tuple<Operation *, Type, unsigned>, Value> slots;
+};
+
+} // namespace mlir::tofu
+
+#endif // TOFU_LIB_CONVERSION_RUNTIMECALLS_H

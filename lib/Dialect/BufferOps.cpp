@@ -1,0 +1,115 @@
+//===- BufferOps.cpp - Operations near the runtime ------------------------===//
+//
+// Part of the Tofu project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Tofu/Dialect/BufferOps.h"
+#include "Tofu/Dialect/Placement.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/TypeUtilities.h"
+#include "llvm/ADT/SmallBitVector.h"
+
+using namespace mlir;
+using namespace mlir::tofu;
+
+#include "Tofu/Dialect/TofuBufferEnums.cpp.inc"
+
+//===----------------------------------------------------------------------===//
+// CollectiveBufferOp
+//===----------------------------------------------------------------------===//
+
+/// Checks a buffer against the boxes that the devices have of the value.
+static LogicalResult verifyBuffer(CollectiveBufferOp op, StringRef name,
+                                  MemRefType type,
+                                  PlacementAttrInterface placement) {
+  ArrayRef<int64_t> shape = op.getGlobalShape();
+  if (type.getRank() != static_cast<int64_t>(shape.size()))
+    return op.emitOpError() << name << " has " << type.getRank()
+                            << " dims, the value has " << shape.size();
+  MeshOp mesh = lookupMesh(op, placement.getMesh());
+  if (!mesh)
+    return op.emitOpError() << "unknown mesh: " << placement.getMesh();
+  return placement.verifyPlacement(
+      [&] { return op.emitOpError() << name << ": "; }, shape, mesh.getMesh());
+}
+
+LogicalResult CollectiveBufferOp::verify() {
+  auto source = cast<MemRefType>(getSource().getType());
+  auto dest = cast<MemRefType>(getDest().getType());
+  if (source.getElementType() != dest.getElementType())
+    return emitOpError() << "source holds " << source.getElementType()
+                         << ", dest holds " << dest.getElementType();
+  if (failed(verifyBuffer(*this, "source", source, getFrom())))
+    return failure();
+  return verifyBuffer(*this, "dest", dest, getTo());
+}
+
+//===----------------------------------------------------------------------===//
+// ContractOp
+//===----------------------------------------------------------------------===//
+
+/// Checks that each result of a map is 0 or a dim that no other result is.
+static LogicalResult verifyMap(ContractOp op, unsigned operand) {
+  AffineMap map = op.getMap(operand);
+  int64_t rank = cast<ShapedType>(op->getOperand(operand).getType()).getRank();
+  if (map.getNumResults() != rank)
+    return op.emitOpError() << "map " << operand << " has "
+                            << map.getNumResults() << " results, operand has "
+                            << rank << " dims";
+  if (map.getNumDims() != op.getMap(0).getNumDims() || map.getNumSymbols())
+    return op.emitOpError() << "map " << operand
+                            << " is not over the dims of map 0";
+  llvm::SmallBitVector seen(map.getNumDims());
+  for (auto [i, expr] : llvm::enumerate(map.getResults())) {
+    auto dim = dyn_cast<AffineDimExpr>(expr);
+    auto constant = dyn_cast<AffineConstantExpr>(expr);
+    if ((!dim && !(constant && constant.getValue() == 0)) ||
+        (dim && seen.test(dim.getPosition())))
+      return op.emitOpError() << "result " << i << " of map " << operand
+                              << " is neither 0 nor a dim of its own: "
+                              << AffineMapAttr::get(map);
+    if (dim)
+      seen.set(dim.getPosition());
+  }
+  return success();
+}
+
+LogicalResult ContractOp::verify() {
+  if (getMaps().size() != 3)
+    return emitOpError() << "has " << getMaps().size() << " maps instead of 3";
+  for (unsigned operand = 0; operand < 3; ++operand)
+    if (failed(verifyMap(*this, operand)))
+      return failure();
+  Type lhs = getElementTypeOrSelf(getLhs()), rhs = getElementTypeOrSelf(getRhs());
+  if (lhs != rhs)
+    return emitOpError() << "lhs holds " << lhs << ", rhs holds " << rhs;
+  bool onTensors = isa<TensorType>(getOut().getType());
+  if (getNumResults() != onTensors)
+    return emitOpError() << "has " << getNumResults() << " results, needs "
+                         << onTensors;
+  if (onTensors && getOut().getType() != getResult(0).getType())
+    return emitOpError() << "out is " << getOut().getType() << ", result is "
+                         << getResult(0).getType();
+  return success();
+}
+
+void ContractOp::getEffects(
+    SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>
+        &effects) {
+  for (OpOperand &operand : getOperation()->getOpOperands()) {
+    if (!isa<MemRefType>(operand.get().getType()))
+      continue;
+    bool isOut = operand.getOperandNumber() == 2;
+    if (!isOut || getAccumulate())
+      effects.emplace_back(MemoryEffects::Read::get(), &operand);
+    if (isOut)
+      effects.emplace_back(MemoryEffects::Write::get(), &operand);
+  }
+}
+
+#define GET_OP_CLASSES
+#include "Tofu/Dialect/TofuBufferOps.cpp.inc"

@@ -1,0 +1,300 @@
+//===- LinalgModels.cpp - Semantics of linalg operations ------------------===//
+//
+// Part of the Tofu project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// One model for every linalg::LinalgOp. Indexing maps are TDL's index
+// expressions, and a piece of the operation is the same operation on its local
+// operands, with the offsets of its part added to linalg.index.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Tofu/Dialect/Linearity.h"
+#include "Tofu/Dialect/Models.h"
+
+#include "mlir/Analysis/SliceAnalysis.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/IR/DialectRegistry.h"
+#include "llvm/ADT/SmallBitVector.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace mlir::tofu;
+
+//===----------------------------------------------------------------------===//
+// Reductions
+//===----------------------------------------------------------------------===//
+
+static Combiner toCombiner(Operation *op) {
+  return llvm::TypeSwitch<Operation *, Combiner>(op)
+      .Case<arith::AddFOp>([](auto) { return Combiner::Sum; })
+      .Case<arith::AddIOp>([](auto add) {
+        // One bit has no room for a carry.
+        return add.getType().isInteger(1) ? Combiner::Xor : Combiner::Sum;
+      })
+      .Case<arith::MulFOp, arith::MulIOp>([](auto) { return Combiner::Prod; })
+      .Case<arith::MinimumFOp, arith::MinSIOp>(
+          [](auto) { return Combiner::Min; })
+      .Case<arith::MaximumFOp, arith::MaxSIOp>(
+          [](auto) { return Combiner::Max; })
+      .Case<arith::MinNumFOp>([](auto) { return Combiner::MinNum; })
+      .Case<arith::MaxNumFOp>([](auto) { return Combiner::MaxNum; })
+      .Case<arith::MinUIOp>([](auto) { return Combiner::MinUI; })
+      .Case<arith::MaxUIOp>([](auto) { return Combiner::MaxUI; })
+      .Case<arith::AndIOp>([](auto) { return Combiner::And; })
+      .Case<arith::OrIOp>([](auto) { return Combiner::Or; })
+      .Case<arith::XOrIOp>([](auto) { return Combiner::Xor; })
+      .Default([](Operation *) { return Combiner::None; });
+}
+
+/// The combiner of all of the operation's results, or none if the body has
+/// another form or results are combined in different ways.
+static Combiner matchCombiner(linalg::LinalgOp op) {
+  Combiner common = Combiner::None;
+  for (unsigned i = 0; i < op.getNumDpsInits(); ++i) {
+    SmallVector<Operation *, 4> combiners;
+    if (!matchReduction(op.getRegionOutputArgs(), i, combiners) ||
+        combiners.size() != 1)
+      return Combiner::None;
+    Combiner combiner = toCombiner(combiners.front());
+    if (combiner == Combiner::None || (i && combiner != common))
+      return Combiner::None;
+    common = combiner;
+  }
+  return common;
+}
+
+//===----------------------------------------------------------------------===//
+// Which dims can be cut
+//===----------------------------------------------------------------------===//
+
+/// True if an index is rebased to a part by leaving it as it is: a sum of dims
+/// with positive factors and no constant is relative to the part's first index.
+static bool isRelative(AffineExpr expr) {
+  if (isa<AffineDimExpr>(expr))
+    return true;
+  auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
+  if (!binary)
+    return false;
+  if (expr.getKind() == AffineExprKind::Add)
+    return isRelative(binary.getLHS()) && isRelative(binary.getRHS());
+  auto factor = dyn_cast<AffineConstantExpr>(binary.getRHS());
+  return expr.getKind() == AffineExprKind::Mul && factor &&
+         factor.getValue() > 0 && isRelative(binary.getLHS());
+}
+
+/// Marks the dims of index expressions that no part can be rebased for.
+static void markUnsplittable(AffineMap map, llvm::SmallBitVector &unsplittable) {
+  for (AffineExpr expr : map.getResults()) {
+    if (isa<AffineConstantExpr>(expr) || isRelative(expr))
+      continue;
+    expr.walk([&](AffineExpr sub) {
+      if (auto dim = dyn_cast<AffineDimExpr>(sub))
+        unsplittable.set(dim.getPosition());
+    });
+  }
+}
+
+/// A dim can be cut only if every result is written in parts of it: one index
+/// is just this dim.
+static bool indexesAllResults(linalg::LinalgOp op, unsigned dim) {
+  for (OpOperand &init : op.getDpsInitsMutable()) {
+    AffineMap map = op.getMatchingIndexingMap(&init);
+    if (!llvm::is_contained(map.getResults(),
+                            getAffineDimExpr(dim, op.getContext())))
+      return false;
+  }
+  return true;
+}
+
+static bool isUnsplittable(linalg::LinalgOp op, unsigned dim,
+                           Combiner combiner) {
+  if (op.getIteratorTypesArray()[dim] == utils::IteratorType::reduction)
+    return combiner == Combiner::None;
+  return !indexesAllResults(op, dim);
+}
+
+//===----------------------------------------------------------------------===//
+// Semantics
+//===----------------------------------------------------------------------===//
+
+static bool isDescribable(linalg::LinalgOp op, std::string &why) {
+  if (!op.hasPureTensorSemantics()) {
+    why = "not on tensors only";
+    return false;
+  }
+  if (op.hasDynamicShape()) {
+    why = "sizes are not known";
+    return false;
+  }
+  for (OpOperand &init : op.getDpsInitsMutable()) {
+    AffineMap map = op.getMatchingIndexingMap(&init);
+    for (auto [expr, size] :
+         llvm::zip_equal(map.getResults(), op.getShape(&init)))
+      if (!isa<AffineDimExpr>(expr) &&
+          !(isa<AffineConstantExpr>(expr) && size == 1)) {
+        why = "a result is not indexed by dims";
+        return false;
+      }
+  }
+  return true;
+}
+
+static void addDims(linalg::LinalgOp op, SemanticsBuilder &builder) {
+  Combiner combiner = matchCombiner(op);
+  llvm::SmallBitVector unsplittable(op.getNumLoops());
+  for (AffineMap map : op.getIndexingMapsArray())
+    markUnsplittable(map, unsplittable);
+  SmallVector<int64_t> sizes = op.getStaticLoopRanges();
+  for (auto [dim, type] : llvm::enumerate(op.getIteratorTypesArray())) {
+    if (unsplittable[dim] || isUnsplittable(op, dim, combiner))
+      builder.addDim(sizes[dim], DimKind::Unsplittable);
+    else if (type == utils::IteratorType::reduction)
+      builder.addDim(sizes[dim], DimKind::Reduction, combiner);
+    else
+      builder.addDim(sizes[dim]);
+  }
+}
+
+/// Index of an operand. An expression that can't be rebased reads the whole
+/// dim, since the local operation keeps its maps.
+static SmallVector<AffineExpr> getIndex(AffineMap map) {
+  SmallVector<AffineExpr> index;
+  for (AffineExpr expr : map.getResults()) {
+    auto constant = dyn_cast<AffineConstantExpr>(expr);
+    bool keep = constant ? constant.getValue() == 0 : isRelative(expr);
+    index.push_back(keep ? expr : AffineExpr());
+  }
+  return index;
+}
+
+static void addOperands(linalg::LinalgOp op, SemanticsBuilder &builder) {
+  bool reduces = op.getNumReductionLoops() > 0;
+  for (OpOperand &operand : op->getOpOperands()) {
+    if (!isa<RankedTensorType>(operand.get().getType()))
+      continue;
+    SmallVector<AffineExpr> index = getIndex(op.getMatchingIndexingMap(&operand));
+    if (!op.isDpsInit(&operand)) {
+      builder.addOperand(index);
+      continue;
+    }
+    if (!op.payloadUsesValueFromOperand(&operand))
+      builder.addUnread();
+    else if (reduces)
+      builder.addInit(index, operand.getOperandNumber() - op.getNumDpsInputs());
+    else
+      builder.addOperand(index);
+  }
+}
+
+static SemanticsAttr computeLinalg(Operation *operation, std::string &why) {
+  auto op = cast<linalg::LinalgOp>(operation);
+  if (!isDescribable(op, why))
+    return {};
+  SemanticsBuilder builder(op.getContext());
+  addDims(op, builder);
+  addOperands(op, builder);
+  SmallVector<Value> tensors = getTensorOperands(op);
+  size_t own = llvm::count_if(op->getOperandTypes(),
+                              llvm::IsaPred<RankedTensorType>);
+  for (Value captured : llvm::drop_begin(tensors, own))
+    builder.addWhole(cast<RankedTensorType>(captured.getType()).getRank());
+  for (OpOperand &init : op.getDpsInitsMutable())
+    builder.addResult(llvm::to_vector(
+        op.getMatchingIndexingMap(&init).getResults()));
+  for (int64_t set : getLinearOperands(op))
+    builder.addLinear(set);
+  return builder.build();
+}
+
+//===----------------------------------------------------------------------===//
+// Local pieces
+//===----------------------------------------------------------------------===//
+
+/// Makes linalg.index give global indices: adds the first index of the part.
+static void offsetIndices(LocalPiece &piece, Operation *local,
+                          ArrayRef<OpFoldResult> offsets) {
+  local->walk([&](linalg::IndexOp index) {
+    if (index->getParentOp() != local)
+      return;
+    OpFoldResult offset = offsets[index.getDim()];
+    if (isConstantIntValue(offset, 0))
+      return;
+    OpBuilder builder(index->getContext());
+    builder.setInsertionPointAfter(index);
+    Value global = arith::AddIOp::create(builder, index.getLoc(), index,
+                                         cast<Value>(offset));
+    index.getResult().replaceAllUsesExcept(global, global.getDefiningOp());
+  });
+}
+
+static bool readsIndices(linalg::LinalgOp op) {
+  return !op->getRegion(0).front().getOps<linalg::IndexOp>().empty();
+}
+
+static FailureOr<SmallVector<Value>> createLocalLinalg(LocalPiece &piece) {
+  auto op = cast<linalg::LinalgOp>(piece.op);
+  SmallVector<Value> operands;
+  SmallVector<Type> types;
+  unsigned tensor = 0;
+  for (OpOperand &operand : op->getOpOperands()) {
+    if (!isa<RankedTensorType>(operand.get().getType())) {
+      operands.push_back(piece.mapping.lookupOrDefault(operand.get()));
+      continue;
+    }
+    Value local = piece.operands[tensor++];
+    if (!local)
+      local = piece.emptyResult(operand.getOperandNumber() -
+                                op.getNumDpsInputs());
+    operands.push_back(local);
+    if (op.isDpsInit(&operand))
+      types.push_back(local.getType());
+  }
+  SmallVector<OpFoldResult> offsets;
+  if (readsIndices(op))
+    for (unsigned dim = 0; dim < op.getNumLoops(); ++dim)
+      offsets.push_back(piece.iterationOffset(dim));
+  for (OpFoldResult &offset : offsets)
+    if (!isConstantIntValue(offset, 0))
+      offset = getValueOrCreateConstantIndexOp(piece.builder, op.getLoc(),
+                                               offset);
+  Operation *local = cloneLocal(piece, operands, types);
+  if (!offsets.empty())
+    offsetIndices(piece, local, offsets);
+  return SmallVector<Value>(local->getResults());
+}
+
+//===----------------------------------------------------------------------===//
+// Registration
+//===----------------------------------------------------------------------===//
+
+namespace {
+template <typename OpTy>
+struct LinalgModel
+    : public PartitionableOpInterface::ExternalModel<LinalgModel<OpTy>, OpTy> {
+  SemanticsAttr computeSemantics(Operation *op, std::string &why) const {
+    return computeLinalg(op, why);
+  }
+  FailureOr<SmallVector<Value>> createLocal(Operation *,
+                                            LocalPiece &piece) const {
+    return createLocalLinalg(piece);
+  }
+};
+} // namespace
+
+template <typename... Ops> static void attach(MLIRContext *context) {
+  (Ops::template attachInterface<LinalgModel<Ops>>(*context), ...);
+}
+
+void mlir::tofu::registerLinalgModels(DialectRegistry &registry) {
+  registry.addExtension(+[](MLIRContext *context, linalg::LinalgDialect *) {
+    attach<
+#define GET_OP_LIST
+#include "mlir/Dialect/Linalg/IR/LinalgStructuredOps.cpp.inc"
+        >(context);
+  });
+}

@@ -1,0 +1,123 @@
+//===- Linearity.cpp - What an operation is linear in ---------------------===//
+//
+// Part of the Tofu project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Tofu/Dialect/Linearity.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+using namespace mlir::tofu;
+
+namespace {
+/// How a scalar of the body depends on the operands of the set.
+enum class Dependence {
+  None,   ///< not at all
+  Zero,   ///< it is zero
+  Linear, ///< linear and homogeneous
+  Other,
+};
+} // namespace
+
+static bool isZero(Value scalar) {
+  return matchPattern(scalar, m_AnyZeroFloat()) ||
+         matchPattern(scalar, m_Zero());
+}
+
+bool mlir::tofu::isZeros(Value value) {
+  if (auto fill = value.getDefiningOp<linalg::FillOp>())
+    return isZero(fill.getInputs()[0]);
+  return isZero(value);
+}
+
+/// Adding keeps what both sides are; zero adds nothing.
+static Dependence addDependences(Dependence a, Dependence b) {
+  if (a == Dependence::Zero)
+    return b;
+  if (b == Dependence::Zero)
+    return a;
+  return a == b ? a : Dependence::Other;
+}
+
+static Dependence multiply(Dependence a, Dependence b) {
+  if (a == Dependence::Linear && b == Dependence::None)
+    return Dependence::Linear;
+  if (b == Dependence::Linear && a == Dependence::None)
+    return Dependence::Linear;
+  return Dependence::Other;
+}
+
+static Dependence analyze(Operation *op, ArrayRef<Dependence> operands) {
+  auto isFree = [](Dependence d) {
+    return d == Dependence::None || d == Dependence::Zero;
+  };
+  if (llvm::all_of(operands, isFree))
+    return matchPattern(op, m_AnyZeroFloat()) || matchPattern(op, m_Zero())
+               ? Dependence::Zero
+               : Dependence::None;
+  if (isa<arith::AddFOp, arith::SubFOp, arith::AddIOp, arith::SubIOp>(op))
+    return addDependences(operands[0], operands[1]);
+  if (isa<arith::MulFOp, arith::MulIOp>(op))
+    return multiply(operands[0], operands[1]);
+  if (isa<arith::DivFOp>(op) && operands[1] == Dependence::None)
+    return operands[0];
+  if (isa<arith::NegFOp, arith::ExtFOp>(op))
+    return operands[0];
+  if (isa<arith::SelectOp>(op) && isFree(operands[0]))
+    return addDependences(operands[1], operands[2]);
+  return Dependence::Other;
+}
+
+/// True if all that the body yields is linear in the operands of `set`.
+static bool isLinear(linalg::LinalgOp op, int64_t set) {
+  Block *body = op.getBlock();
+  DenseMap<Value, Dependence> known;
+  for (OpOperand &operand : op->getOpOperands()) {
+    BlockArgument arg = op.getMatchingBlockArgument(&operand);
+    Dependence &dependence = known[arg];
+    if (set >> operand.getOperandNumber() & 1)
+      dependence = Dependence::Linear;
+    else
+      dependence = isZeros(operand.get()) ? Dependence::Zero : Dependence::None;
+  }
+  for (Operation &inner : body->without_terminator()) {
+    SmallVector<Dependence> operands;
+    for (Value operand : inner.getOperands()) {
+      auto it = known.find(operand);
+      operands.push_back(it != known.end() ? it->second
+                         : isZero(operand) ? Dependence::Zero
+                                           : Dependence::None);
+    }
+    Dependence result = inner.getNumRegions() ? Dependence::Other
+                                              : analyze(&inner, operands);
+    for (Value value : inner.getResults())
+      known[value] = result;
+  }
+  return llvm::all_of(body->getTerminator()->getOperands(), [&](Value yielded) {
+    auto it = known.find(yielded);
+    return it != known.end() && it->second == Dependence::Linear;
+  });
+}
+
+SmallVector<int64_t> mlir::tofu::getLinearOperands(linalg::LinalgOp op) {
+  // Operand numbers are those of the semantics only if all are tensors.
+  if (!llvm::all_of(op->getOperandTypes(), llvm::IsaPred<RankedTensorType>) ||
+      op->getNumOperands() > 62)
+    return {};
+  SmallVector<int64_t> sets;
+  int64_t all = 0;
+  for (int64_t i = 0; i < op.getNumDpsInputs(); ++i) {
+    if (op.payloadUsesValueFromOperand(op.getDpsInputOperand(i)))
+      all |= int64_t(1) << i;
+    if (isLinear(op, int64_t(1) << i))
+      sets.push_back(int64_t(1) << i);
+  }
+  if (all && !llvm::is_contained(sets, all) && isLinear(op, all))
+    sets.push_back(all);
+  return sets;
+}

@@ -1,0 +1,75 @@
+//===- Models.cpp - What the models of upstream operations share ----------===//
+//
+// Part of the Tofu project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Tofu/Dialect/Models.h"
+
+#include "mlir/IR/Builders.h"
+
+using namespace mlir;
+using namespace mlir::tofu;
+
+AffineExpr SemanticsBuilder::addDim(int64_t size, DimKind kind,
+                                    Combiner combiner) {
+  auto name = StringAttr::get(context, "d" + Twine(dims.size()));
+  dims.push_back(IterationDimAttr::get(context, name, size, kind, combiner));
+  return getAffineDimExpr(dims.size() - 1, context);
+}
+
+static AccessAttr getAccess(MLIRContext *context, const Twine &name,
+                            ArrayRef<AffineExpr> index,
+                            int64_t initOf = AccessAttr::kNoInit,
+                            bool read = true) {
+  return AccessAttr::get(context, StringAttr::get(context, name), index, initOf,
+                         read);
+}
+
+void SemanticsBuilder::addOperand(ArrayRef<AffineExpr> index) {
+  operands.push_back(
+      getAccess(context, "in" + Twine(operands.size()), index));
+}
+
+void SemanticsBuilder::addInit(ArrayRef<AffineExpr> index, unsigned result) {
+  operands.push_back(getAccess(context, "out" + Twine(result), index, result));
+}
+
+void SemanticsBuilder::addUnread() {
+  operands.push_back(getAccess(context, "_", {}, AccessAttr::kNoInit, false));
+}
+
+void SemanticsBuilder::addWhole(int64_t rank) {
+  addOperand(SmallVector<AffineExpr>(rank));
+}
+
+void SemanticsBuilder::addResult(ArrayRef<AffineExpr> index) {
+  results.push_back(getAccess(context, "out" + Twine(results.size()), index));
+}
+
+SemanticsAttr SemanticsBuilder::build() {
+  return SemanticsAttr::get(context, dims, operands, results, linear);
+}
+
+Operation *mlir::tofu::cloneLocal(LocalPiece &piece, ArrayRef<Value> operands,
+                                  TypeRange resultTypes) {
+  Operation *op = piece.op;
+  IRMapping mapping = piece.mapping;
+  SmallVector<Value> tensors = getTensorOperands(op);
+  for (auto [global, local] : llvm::zip_equal(tensors, piece.operands))
+    if (local)
+      mapping.map(global, local);
+  Operation *clone = op->cloneWithoutRegions(mapping);
+  for (auto [from, to] : llvm::zip_equal(op->getRegions(), clone->getRegions()))
+    from.cloneInto(&to, mapping);
+  clone->setOperands(operands);
+  for (auto [result, type] : llvm::zip_equal(clone->getResults(), resultTypes))
+    result.setType(type);
+  for (StringRef name : {TofuDialect::kSemantics, TofuDialect::kStrategy,
+                         TofuDialect::kLayouts})
+    clone->removeDiscardableAttr(name);
+  piece.builder.insert(clone);
+  return clone;
+}

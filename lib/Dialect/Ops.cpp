@@ -1,0 +1,334 @@
+//===- Ops.cpp - Operations of the tofu dialect ---------------------------===//
+//
+// Part of the Tofu project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Tofu/Dialect/Placement.h"
+#include "Tofu/Dialect/Tofu.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/TypeUtilities.h"
+
+using namespace mlir;
+using namespace mlir::tofu;
+
+//===----------------------------------------------------------------------===//
+// MeshOp
+//===----------------------------------------------------------------------===//
+
+/// Parses `[x = 2, y = 3]`.
+static ParseResult parseMeshAxes(OpAsmParser &parser, ArrayAttr &names,
+                                 DenseI64ArrayAttr &sizes) {
+  SmallVector<Attribute> nameAttrs;
+  SmallVector<int64_t> axisSizes;
+  auto parseAxis = [&]() -> ParseResult {
+    std::string name;
+    if (parser.parseKeywordOrString(&name) || parser.parseEqual() ||
+        parser.parseInteger(axisSizes.emplace_back()))
+      return failure();
+    nameAttrs.push_back(parser.getBuilder().getStringAttr(name));
+    return success();
+  };
+  if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, parseAxis))
+    return failure();
+  names = parser.getBuilder().getArrayAttr(nameAttrs);
+  sizes = parser.getBuilder().getDenseI64ArrayAttr(axisSizes);
+  return success();
+}
+
+static void printMeshAxes(OpAsmPrinter &printer, Operation *, ArrayAttr names,
+                          DenseI64ArrayAttr sizes) {
+  printer << '[';
+  llvm::interleaveComma(
+      llvm::zip(names.getAsRange<StringAttr>(), sizes.asArrayRef()), printer,
+      [&](auto axis) {
+        printer.printKeywordOrString(std::get<0>(axis).getValue());
+        printer << " = " << std::get<1>(axis);
+      });
+  printer << ']';
+}
+
+void MeshOp::build(OpBuilder &builder, OperationState &state, StringRef name,
+                   const search::Mesh &mesh) {
+  SmallVector<StringRef> names(mesh.names.begin(), mesh.names.end());
+  build(builder, state, name, builder.getStrArrayAttr(names), mesh.sizes);
+}
+
+LogicalResult MeshOp::verify() {
+  if (getAxisNames().size() != getAxisSizes().size())
+    return emitOpError() << getAxisNames().size() << " names for "
+                         << getAxisSizes().size() << " axes";
+  SmallPtrSet<Attribute, 4> seen;
+  for (Attribute name : getAxisNames())
+    if (!seen.insert(name).second)
+      return emitOpError() << "two axes are called "
+                           << cast<StringAttr>(name).getValue();
+  int64_t devices = 1;
+  for (auto [i, size] : llvm::enumerate(getAxisSizes())) {
+    if (size < 1)
+      return emitOpError() << "axis " << i << " has size " << size
+                           << ", not at least 1";
+    if (size > kMostDevices || (devices *= size) > kMostDevices)
+      return emitOpError() << "more than " << kMostDevices << " devices";
+  }
+  return success();
+}
+
+search::Mesh MeshOp::getMesh() {
+  search::Mesh mesh;
+  for (auto name : getAxisNames().getAsRange<StringAttr>())
+    mesh.names.push_back(name.str());
+  mesh.sizes.assign(getAxisSizes().begin(), getAxisSizes().end());
+  return mesh;
+}
+
+//===----------------------------------------------------------------------===//
+// ShardOffsetOp, ShardSizeOp
+//===----------------------------------------------------------------------===//
+
+/// Checks a placement against the mesh that it names.
+static LogicalResult verifyPlacement(Operation *op, StringRef what,
+                                     PlacementAttrInterface placement,
+                                     ArrayRef<int64_t> shape) {
+  if (!placement.getMesh())
+    return op->emitOpError() << what << " names no mesh";
+  MeshOp mesh = lookupMesh(op, placement.getMesh());
+  if (!mesh)
+    return op->emitOpError() << "unknown mesh: " << placement.getMesh();
+  return placement.verifyPlacement(
+      [&]() -> InFlightDiagnostic { return op->emitOpError() << what << ": "; },
+      shape, mesh.getMesh());
+}
+
+static LogicalResult verifyShape(Operation *op, ArrayRef<int64_t> shape) {
+  for (auto [dim, size] : llvm::enumerate(shape))
+    if (size < 0)
+      return op->emitOpError()
+             << "global dim " << dim << " has size " << size;
+  return success();
+}
+
+template <typename ShardOp>
+static LogicalResult verifyShardBound(ShardOp op) {
+  if (failed(verifyShape(op, op.getGlobalShape())))
+    return failure();
+  int64_t rank = op.getGlobalShape().size();
+  if (op.getDim() >= static_cast<uint64_t>(rank))
+    return op.emitOpError() << "no dim " << op.getDim() << " in a tensor of "
+                            << rank << " dims";
+  return verifyPlacement(op, "placement", op.getPlacement(),
+                         op.getGlobalShape());
+}
+
+LogicalResult ShardOffsetOp::verifySymbolUses(SymbolTableCollection &) {
+  return verifyShardBound(*this);
+}
+LogicalResult ShardSizeOp::verifySymbolUses(SymbolTableCollection &) {
+  return verifyShardBound(*this);
+}
+
+/// The value of `read` on the intervals of one dim, if all devices agree.
+template <typename Read>
+static std::optional<int64_t> getUniform(ArrayRef<search::Box> boxes,
+                                         unsigned dim, Read read) {
+  std::optional<int64_t> value;
+  for (const search::Box &box : boxes) {
+    int64_t here = read(box[dim]);
+    if (value && *value != here)
+      return std::nullopt;
+    value = here;
+  }
+  return value;
+}
+
+template <typename ShardOp, typename Read>
+static OpFoldResult foldShardBound(ShardOp op, Read read) {
+  MeshOp mesh = lookupMesh(op, op.getPlacement().getMesh());
+  if (!mesh)
+    return {};
+  std::optional<int64_t> value = getUniform(
+      getBoxes(op.getPlacement(), op.getGlobalShape(), mesh), op.getDim(),
+      read);
+  if (!value)
+    return {};
+  return IntegerAttr::get(IndexType::get(op.getContext()), *value);
+}
+
+OpFoldResult ShardOffsetOp::fold(FoldAdaptor) {
+  return foldShardBound(*this, [](search::Interval i) { return i.lo; });
+}
+OpFoldResult ShardSizeOp::fold(FoldAdaptor) {
+  return foldShardBound(*this, [](search::Interval i) { return i.size(); });
+}
+
+Operation *TofuDialect::materializeConstant(OpBuilder &builder, Attribute value,
+                                            Type type, Location loc) {
+  return arith::ConstantOp::materialize(builder, value, type, loc);
+}
+
+//===----------------------------------------------------------------------===//
+// Moves: reshard and the collectives
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// What all moves share.
+struct Move {
+  Operation *op;
+  ArrayRef<int64_t> shape;
+  PlacementAttrInterface from, to;
+  RankedTensorType input, result;
+
+  template <typename MoveOp>
+  explicit Move(MoveOp move)
+      : op(move), shape(move.getGlobalShape()), from(move.getFrom()),
+        to(move.getTo()), input(move.getInput().getType()),
+        result(move.getResult().getType()) {}
+
+  search::Mesh mesh() const { return lookupMesh(op, from.getMesh()).getMesh(); }
+};
+} // namespace
+
+static LogicalResult verifyLocalType(Operation *op, StringRef what,
+                                     RankedTensorType type,
+                                     PlacementAttrInterface placement,
+                                     ArrayRef<int64_t> shape,
+                                     const search::Mesh &mesh) {
+  auto global = RankedTensorType::get(shape, type.getElementType());
+  RankedTensorType local = getLocalType(global, placement, mesh);
+  if (succeeded(verifyCompatibleShape(type, local)))
+    return success();
+  return op->emitOpError() << what << " has type " << type
+                           << ", its boxes have type " << local;
+}
+
+/// Checks both placements, and that what is combined is said by `from`.
+static LogicalResult verifyPlacements(const Move &move) {
+  if (failed(verifyShape(move.op, move.shape)) ||
+      failed(verifyPlacement(move.op, "from", move.from, move.shape)) ||
+      failed(verifyPlacement(move.op, "to", move.to, move.shape)))
+    return failure();
+  if (move.from.getMesh() != move.to.getMesh())
+    return move.op->emitOpError() << "from is on " << move.from.getMesh()
+                                  << ", to on " << move.to.getMesh();
+  if (move.input.getElementType() != move.result.getElementType())
+    return move.op->emitOpError()
+           << "input holds " << move.input.getElementType() << ", result holds "
+           << move.result.getElementType();
+  for (StringAttr axis : move.to.getPartialAxes())
+    if (!llvm::is_contained(move.from.getPartialAxes(), axis))
+      return move.op->emitOpError() << "result is partial over "
+                                    << axis.getValue() << ", input is not";
+  if (!move.to.getPartialAxes().empty() &&
+      move.to.getCombiner() != move.from.getCombiner())
+    return move.op->emitOpError()
+           << "input is a partial " << stringifyCombiner(move.from.getCombiner())
+           << ", result a partial " << stringifyCombiner(move.to.getCombiner());
+  return success();
+}
+
+static LogicalResult verifyLocalTypes(const Move &move) {
+  search::Mesh mesh = move.mesh();
+  return success(succeeded(verifyLocalType(move.op, "input", move.input,
+                                           move.from, move.shape, mesh)) &&
+                 succeeded(verifyLocalType(move.op, "result", move.result,
+                                           move.to, move.shape, mesh)));
+}
+
+LogicalResult ReshardOp::verifySymbolUses(SymbolTableCollection &) {
+  Move move(*this);
+  if (failed(verifyPlacements(move)))
+    return failure();
+  if (move.input.getShape() == move.shape &&
+      move.result.getShape() == move.shape)
+    return success();
+  return verifyLocalTypes(move);
+}
+
+static LogicalResult verifyCollective(const Move &move, bool combines) {
+  if (failed(verifyPlacements(move)) || failed(verifyLocalTypes(move)))
+    return failure();
+  if (!move.to.getPartialAxes().empty())
+    return move.op->emitOpError() << "result is partial over "
+                                  << move.to.getPartialAxes()[0].getValue()
+                                  << "; a collective combines all axes";
+  if (combines && move.from.getPartialAxes().empty())
+    return move.op->emitOpError() << "input is not partial over any axis";
+  if (!combines && !move.from.getPartialAxes().empty())
+    return move.op->emitOpError()
+           << "input is partial over "
+           << move.from.getPartialAxes()[0].getValue()
+           << "; only reductions combine";
+  return success();
+}
+
+static SmallVector<search::Box> getFromBoxes(const Move &move) {
+  return getBoxes(move.from, move.shape, lookupMesh(move.op, move.from.getMesh()));
+}
+static SmallVector<search::Box> getToBoxes(const Move &move) {
+  return getBoxes(move.to, move.shape, lookupMesh(move.op, move.to.getMesh()));
+}
+
+LogicalResult AllReduceOp::verifySymbolUses(SymbolTableCollection &) {
+  Move move(*this);
+  if (failed(verifyCollective(move, /*combines=*/true)))
+    return failure();
+  if (getFromBoxes(move) != getToBoxes(move))
+    return emitOpError() << "result must have the boxes of the input";
+  return success();
+}
+
+/// True if every box of `inner` lies in the one of `outer`.
+static bool areWithin(ArrayRef<search::Box> inner, ArrayRef<search::Box> outer) {
+  return llvm::all_of(llvm::zip_equal(inner, outer), [](auto pair) {
+    auto &[in, out] = pair;
+    return search::overlap(in, out) == search::volume(in);
+  });
+}
+
+LogicalResult ReduceScatterOp::verifySymbolUses(SymbolTableCollection &) {
+  Move move(*this);
+  if (failed(verifyCollective(move, /*combines=*/true)))
+    return failure();
+  if (!areWithin(getToBoxes(move), getFromBoxes(move)))
+    return emitOpError() << "result must be a part of the input";
+  return success();
+}
+
+LogicalResult AllGatherOp::verifySymbolUses(SymbolTableCollection &) {
+  Move move(*this);
+  if (failed(verifyCollective(move, /*combines=*/false)))
+    return failure();
+  if (!areWithin(getFromBoxes(move), getToBoxes(move)))
+    return emitOpError() << "input must be a part of the result";
+  return success();
+}
+
+LogicalResult AllToAllOp::verifySymbolUses(SymbolTableCollection &) {
+  return verifyCollective(Move(*this), /*combines=*/false);
+}
+
+LogicalResult FetchOp::verifySymbolUses(SymbolTableCollection &) {
+  return verifyCollective(Move(*this), /*combines=*/false);
+}
+
+/// A move to where the value already is, is the value.
+template <typename MoveOp> static OpFoldResult foldMove(MoveOp op) {
+  if (op.getFrom() != op.getTo() ||
+      op.getInput().getType() != op.getResult().getType())
+    return {};
+  return op.getInput();
+}
+
+OpFoldResult ReshardOp::fold(FoldAdaptor) { return foldMove(*this); }
+OpFoldResult AllReduceOp::fold(FoldAdaptor) { return foldMove(*this); }
+OpFoldResult AllGatherOp::fold(FoldAdaptor) { return foldMove(*this); }
+OpFoldResult ReduceScatterOp::fold(FoldAdaptor) { return foldMove(*this); }
+OpFoldResult AllToAllOp::fold(FoldAdaptor) { return foldMove(*this); }
+OpFoldResult FetchOp::fold(FoldAdaptor) { return foldMove(*this); }
+
+#define GET_OP_CLASSES
+#include "Tofu/Dialect/TofuOps.cpp.inc"

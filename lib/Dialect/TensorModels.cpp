@@ -1,0 +1,309 @@
+//===- TensorModels.cpp - Semantics of tensor operations ------------------===//
+//
+// Part of the Tofu project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Tofu/Dialect/Models.h"
+
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/IR/DialectRegistry.h"
+
+using namespace mlir;
+using namespace mlir::tofu;
+
+static bool areStatic(Operation *op, std::string &why) {
+  auto isKnown = [](Type type) {
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    return !tensor || tensor.hasStaticShape();
+  };
+  if (llvm::all_of(op->getOperandTypes(), isKnown) &&
+      llvm::all_of(op->getResultTypes(), isKnown))
+    return true;
+  why = "sizes are not known";
+  return false;
+}
+
+static AffineExpr zero(Operation *op) {
+  return getAffineConstantExpr(0, op->getContext());
+}
+
+/// Sizes of this device's box of the result.
+static SmallVector<OpFoldResult> getResultSizes(LocalPiece &piece) {
+  SmallVector<OpFoldResult> sizes;
+  auto type = cast<RankedTensorType>(piece.op->getResult(0).getType());
+  for (int64_t dim = 0; dim < type.getRank(); ++dim)
+    sizes.push_back(piece.resultSize(0, dim));
+  return sizes;
+}
+
+//===----------------------------------------------------------------------===//
+// Reshapes
+//===----------------------------------------------------------------------===//
+
+/// Adds the dims of the expanded side of a reshape; gives the index of every
+/// expanded dim, and of every collapsed one. Parts of the first dim of a group
+/// that isn't of size one are contiguous on the collapsed side; parts of the
+/// others are not, and stay whole.
+static std::pair<SmallVector<AffineExpr>, SmallVector<AffineExpr>>
+addReshapeDims(Operation *op, SemanticsBuilder &builder,
+               ArrayRef<int64_t> expanded,
+               ArrayRef<ReassociationIndices> groups) {
+  SmallVector<AffineExpr> index(expanded.size(), zero(op)), collapsed;
+  for (const ReassociationIndices &group : groups) {
+    AffineExpr sum = zero(op);
+    bool first = true;
+    for (int64_t dim : group) {
+      if (expanded[dim] == 1)
+        continue;
+      index[dim] = builder.addDim(expanded[dim], first ? DimKind::Parallel
+                                                       : DimKind::Unsplittable);
+      sum = sum * expanded[dim] + index[dim];
+      first = false;
+    }
+    collapsed.push_back(sum);
+  }
+  // Without groups all expanded dims have size one.
+  return {index, collapsed};
+}
+
+static SemanticsAttr compute(tensor::ExpandShapeOp op, std::string &why) {
+  if (!areStatic(op, why))
+    return {};
+  SemanticsBuilder builder(op.getContext());
+  auto [expanded, collapsed] =
+      addReshapeDims(op, builder, op.getResultType().getShape(),
+                     op.getReassociationIndices());
+  builder.addOperand(collapsed);
+  builder.addResult(expanded);
+  builder.addLinear(1);
+  return builder.build();
+}
+
+static SemanticsAttr compute(tensor::CollapseShapeOp op, std::string &why) {
+  if (!areStatic(op, why))
+    return {};
+  SemanticsBuilder builder(op.getContext());
+  auto [expanded, collapsed] = addReshapeDims(
+      op, builder, op.getSrcType().getShape(), op.getReassociationIndices());
+  builder.addOperand(expanded);
+  builder.addResult(collapsed);
+  builder.addLinear(1);
+  return builder.build();
+}
+
+static Value create(LocalPiece &piece, tensor::ExpandShapeOp op) {
+  return tensor::ExpandShapeOp::create(
+      piece.builder, op.getLoc(), piece.resultType(0), piece.operands[0],
+      op.getReassociationIndices(), getResultSizes(piece));
+}
+
+static Value create(LocalPiece &piece, tensor::CollapseShapeOp op) {
+  return tensor::CollapseShapeOp::create(
+      piece.builder, op.getLoc(), piece.resultType(0), piece.operands[0],
+      op.getReassociationIndices());
+}
+
+//===----------------------------------------------------------------------===//
+// Slices
+//===----------------------------------------------------------------------===//
+
+template <typename SliceOp>
+static bool isStaticSlice(SliceOp op, std::string &why) {
+  if (!areStatic(op, why))
+    return false;
+  for (ArrayRef<int64_t> list :
+       {op.getStaticOffsets(), op.getStaticSizes(), op.getStaticStrides()})
+    if (llvm::any_of(list, ShapedType::isDynamic)) {
+      why = "the slice is not known";
+      return false;
+    }
+  return true;
+}
+
+static SemanticsAttr compute(tensor::ExtractSliceOp op,
+                                         std::string &why) {
+  if (!isStaticSlice(op, why))
+    return {};
+  SemanticsBuilder builder(op.getContext());
+  llvm::SmallBitVector dropped = op.getDroppedDims();
+  SmallVector<AffineExpr> in, out;
+  for (int64_t dim = 0; dim < op.getSourceType().getRank(); ++dim) {
+    AffineExpr offset =
+        getAffineConstantExpr(op.getStaticOffsets()[dim], op.getContext());
+    if (dropped[dim]) {
+      in.push_back(offset);
+      continue;
+    }
+    out.push_back(builder.addDim(op.getStaticSizes()[dim]));
+    in.push_back(out.back() * op.getStaticStrides()[dim] + offset);
+  }
+  builder.addOperand(in);
+  builder.addResult(out);
+  builder.addLinear(1);
+  return builder.build();
+}
+
+/// The operand's box begins and ends with the slice of this part.
+static Value create(LocalPiece &piece, tensor::ExtractSliceOp op) {
+  OpBuilder &builder = piece.builder;
+  int64_t rank = op.getSourceType().getRank();
+  llvm::SmallBitVector dropped = op.getDroppedDims();
+  SmallVector<OpFoldResult> offsets(rank, builder.getIndexAttr(0)), sizes,
+      results = getResultSizes(piece);
+  auto *next = results.begin();
+  for (int64_t dim = 0; dim < rank; ++dim)
+    sizes.push_back(dropped[dim] ? OpFoldResult(builder.getIndexAttr(1))
+                                 : *next++);
+  return tensor::ExtractSliceOp::create(builder, op.getLoc(),
+                                        piece.resultType(0), piece.operands[0],
+                                        offsets, sizes, op.getMixedStrides());
+}
+
+/// A dim that the source fills can be cut on both sides; where the source is
+/// smaller, both stay whole.
+static SemanticsAttr compute(tensor::InsertSliceOp op,
+                                        std::string &why) {
+  if (!isStaticSlice(op, why))
+    return {};
+  SemanticsBuilder builder(op.getContext());
+  llvm::SmallBitVector dropped = op.getDroppedDims();
+  SmallVector<AffineExpr> source, dest;
+  for (auto [dim, size] : llvm::enumerate(op.getDestType().getShape())) {
+    bool filled = op.getStaticOffsets()[dim] == 0 &&
+                  op.getStaticStrides()[dim] == 1 &&
+                  op.getStaticSizes()[dim] == size;
+    dest.push_back(builder.addDim(size, filled ? DimKind::Parallel
+                                               : DimKind::Unsplittable));
+    if (!dropped[dim])
+      source.push_back(filled ? dest.back() : AffineExpr());
+  }
+  builder.addOperand(source);
+  builder.addOperand(dest);
+  builder.addResult(dest);
+  builder.addLinear(3);
+  return builder.build();
+}
+
+static Value create(LocalPiece &piece, tensor::InsertSliceOp op) {
+  SmallVector<OpFoldResult> sizes = op.getMixedSizes();
+  for (auto [dim, size] : llvm::enumerate(op.getDestType().getShape()))
+    if (op.getStaticSizes()[dim] == size && op.getStaticStrides()[dim] == 1)
+      sizes[dim] = piece.resultSize(0, dim);
+  return tensor::InsertSliceOp::create(
+      piece.builder, op.getLoc(), piece.operands[0], piece.operands[1],
+      op.getMixedOffsets(), sizes, op.getMixedStrides());
+}
+
+//===----------------------------------------------------------------------===//
+// Pad, concat, cast
+//===----------------------------------------------------------------------===//
+
+static SemanticsAttr compute(tensor::PadOp op, std::string &why) {
+  if (!areStatic(op, why))
+    return {};
+  if (llvm::any_of(op.getBody()->getArguments(),
+                   [](BlockArgument arg) { return !arg.use_empty(); })) {
+    why = "the padding depends on the index";
+    return {};
+  }
+  SemanticsBuilder builder(op.getContext());
+  SmallVector<AffineExpr> in, out;
+  for (auto [before, after] : llvm::zip_equal(op.getSourceType().getShape(),
+                                              op.getResultType().getShape())) {
+    bool padded = before != after;
+    out.push_back(builder.addDim(after, padded ? DimKind::Unsplittable
+                                               : DimKind::Parallel));
+    in.push_back(padded ? AffineExpr() : out.back());
+  }
+  builder.addOperand(in);
+  builder.addResult(out);
+  return builder.build();
+}
+
+static Value create(LocalPiece &piece, tensor::PadOp op) {
+  SmallVector<Value> operands;
+  for (Value operand : op->getOperands())
+    operands.push_back(piece.mapping.lookupOrDefault(operand));
+  operands[0] = piece.operands[0];
+  return cloneLocal(piece, operands, TypeRange(piece.resultType(0)))
+      ->getResult(0);
+}
+
+static SemanticsAttr compute(tensor::ConcatOp op, std::string &why) {
+  if (!areStatic(op, why))
+    return {};
+  SemanticsBuilder builder(op.getContext());
+  SmallVector<AffineExpr> in, out;
+  for (auto [dim, size] : llvm::enumerate(op.getResultType().getShape())) {
+    bool joined = dim == op.getDim();
+    out.push_back(builder.addDim(size, joined ? DimKind::Unsplittable
+                                              : DimKind::Parallel));
+    in.push_back(joined ? AffineExpr() : out.back());
+  }
+  for (size_t i = 0; i < op.getInputs().size(); ++i)
+    builder.addOperand(in);
+  builder.addResult(out);
+  if (op.getInputs().size() < 62)
+    builder.addLinear((int64_t(1) << op.getInputs().size()) - 1);
+  return builder.build();
+}
+
+static Value create(LocalPiece &piece, tensor::ConcatOp op) {
+  return tensor::ConcatOp::create(piece.builder, op.getLoc(),
+                                  piece.resultType(0), op.getDim(),
+                                  piece.operands);
+}
+
+static SemanticsAttr compute(tensor::CastOp op, std::string &why) {
+  if (!areStatic(op, why) || !isa<RankedTensorType>(op.getSource().getType())) {
+    why = "sizes are not known";
+    return {};
+  }
+  SemanticsBuilder builder(op.getContext());
+  SmallVector<AffineExpr> index;
+  for (int64_t size : cast<RankedTensorType>(op.getType()).getShape())
+    index.push_back(builder.addDim(size));
+  builder.addOperand(index);
+  builder.addResult(index);
+  builder.addLinear(1);
+  return builder.build();
+}
+
+static Value create(LocalPiece &piece, tensor::CastOp op) {
+  return tensor::CastOp::create(piece.builder, op.getLoc(), piece.resultType(0),
+                                piece.operands[0]);
+}
+
+//===----------------------------------------------------------------------===//
+// Registration
+//===----------------------------------------------------------------------===//
+
+namespace {
+template <typename OpTy>
+struct TensorModel
+    : public PartitionableOpInterface::ExternalModel<TensorModel<OpTy>, OpTy> {
+  SemanticsAttr computeSemantics(Operation *op, std::string &why) const {
+    return compute(cast<OpTy>(op), why);
+  }
+  FailureOr<SmallVector<Value>> createLocal(Operation *op,
+                                            LocalPiece &piece) const {
+    return SmallVector<Value>{create(piece, cast<OpTy>(op))};
+  }
+};
+} // namespace
+
+template <typename... Ops> static void attach(MLIRContext *context) {
+  (Ops::template attachInterface<TensorModel<Ops>>(*context), ...);
+}
+
+void mlir::tofu::registerTensorModels(DialectRegistry &registry) {
+  registry.addExtension(+[](MLIRContext *context, tensor::TensorDialect *) {
+    attach<tensor::ExpandShapeOp, tensor::CollapseShapeOp,
+           tensor::ExtractSliceOp, tensor::InsertSliceOp, tensor::PadOp,
+           tensor::ConcatOp, tensor::CastOp>(context);
+  });
+}

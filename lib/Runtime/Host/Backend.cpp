@@ -1,0 +1,228 @@
+//===- Backend.cpp - The C interfaces of the host backend -----------------===//
+//
+// Part of the Tofu project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+// The library hides its symbols, but for what these declare.
+#pragma GCC visibility push(default)
+#include "Tofu/Runtime/Backend.h"
+#include "Tofu/Runtime/Runtime.h"
+#pragma GCC visibility pop
+
+#include "World.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+
+using namespace mlir::tofu;
+using namespace mlir::tofu::host;
+
+//===----------------------------------------------------------------------===//
+// What programs call. A failure leaves from these frames, which by then hold
+// nothing with a destructor.
+//===----------------------------------------------------------------------===//
+
+/// Largest number of devices; a rendezvous counts in 12 bits.
+static constexpr int64_t kMaxDevices = 1024;
+
+static void failAllocation(TofuContext *context, int64_t bytes) {
+  context->world->fail(
+      context->device, nullptr,
+      "no memory for " + std::to_string(bytes) + " bytes beside the " +
+          std::to_string(context->memory.bytesInUse()) + " in use");
+}
+
+static void failRank(TofuContext *context, const char *location) {
+  context->world->fail(context->device, location,
+                       "a tensor has more than " + std::to_string(kMaxRank) +
+                           " dims");
+}
+
+void *tofuAlloc(TofuContext *context, int64_t bytes) {
+  if (context->world->isAborted())
+    leave(context);
+  void *memory = context->memory.allocate(bytes, Memory::Kind::Program);
+  if (memory)
+    return memory;
+  failAllocation(context, bytes);
+  leave(context);
+}
+
+void tofuFree(TofuContext *context, void *memory) {
+  if (!memory || context->memory.release(memory))
+    return;
+  context->world->fail(context->device, nullptr,
+                       "memory is freed that is not the device's");
+  leave(context);
+}
+
+int64_t tofuDeviceId(TofuContext *context) { return context->device; }
+
+TofuStream *tofuStream(TofuContext *context) { return nullptr; }
+
+static bool callCollective(TofuContext *context, const int64_t *table,
+                           const char *location, int64_t srcRank, void *src,
+                           int64_t dstRank, void *dst) {
+  if (std::max(srcRank, dstRank) > kMaxRank) {
+    failRank(context, location);
+    return false;
+  }
+  int64_t type = table[TOFU_COLLECTIVE_TYPE];
+  bool isKnown = type >= 0 && type < TOFU_NUM_ELEMENT_TYPES;
+  int64_t bytes = isKnown ? elementBytes(type) : 1;
+  return runCollective(*context, table, location,
+                       View::ofMemref(srcRank, src, bytes),
+                       View::ofMemref(dstRank, dst, bytes));
+}
+
+void tofuCollective(TofuContext *context, TofuStream *stream,
+                    const int64_t *table, const char *location, int64_t srcRank,
+                    void *src, int64_t dstRank, void *dst) {
+  if (!callCollective(context, table, location, srcRank, src, dstRank, dst))
+    leave(context);
+}
+
+void tofuContract(TofuContext *context, TofuStream *stream,
+                  const int64_t *table, const char *location, int64_t aRank,
+                  void *a, int64_t bRank, void *b, int64_t cRank, void *c) {
+  if (context->world->isAborted())
+    leave(context);
+  if (std::max({aRank, bRank, cRank}) > kMaxRank) {
+    failRank(context, location);
+    leave(context);
+  }
+  const Memref memrefs[] = {{aRank, a}, {bRank, b}, {cRank, c}};
+  if (!runContraction(*context, table, location, memrefs))
+    leave(context);
+}
+
+void tofuFail(TofuContext *context, const char *message, const char *location) {
+  context->world->fail(context->device, location, message);
+  leave(context);
+}
+
+//===----------------------------------------------------------------------===//
+// What runners call
+//===----------------------------------------------------------------------===//
+
+static TofuWorld *createWorld(const TofuWorldOptions *options, char *error,
+                              int64_t errorBytes) {
+  int64_t devices = options->numDevices;
+  if (devices < 1 || devices > kMaxDevices) {
+    std::snprintf(
+        error, errorBytes, "the host backend has 1 to %d devices, not %lld",
+        static_cast<int>(kMaxDevices), static_cast<long long>(devices));
+    return nullptr;
+  }
+  auto world = std::make_unique<TofuWorld>(*options);
+  if (world->start())
+    return world.release();
+  std::snprintf(error, errorBytes, "no threads for %lld devices",
+                static_cast<long long>(devices));
+  return nullptr;
+}
+
+static void destroyWorld(TofuWorld *world) { delete world; }
+
+static TofuContext *getContext(TofuWorld *world, int64_t device) {
+  return world->contexts[device].get();
+}
+
+static TofuStatus run(TofuWorld *world, TofuBody body, void *user) {
+  return world->run(body, user);
+}
+
+static const char *getError(TofuWorld *world) { return world->error.c_str(); }
+
+static void *allocate(TofuContext *context, int64_t bytes) {
+  return context->memory.allocate(bytes, Memory::Kind::Input);
+}
+
+static void release(TofuContext *context, void *memory) {
+  context->memory.release(memory);
+}
+
+static void copyMemory(TofuContext *context, void *to, const void *from,
+                       int64_t bytes) {
+  if (bytes)
+    std::memcpy(to, from, bytes);
+}
+
+static void synchronize(TofuContext *context) {}
+
+static void reset(TofuContext *context) { context->memory.releaseProgram(); }
+
+static void resetStats(TofuContext *context) {
+  context->memory.resetPeaks();
+  context->contractions = {};
+  for (auto &collective : context->collectives) {
+    TofuCollectiveStats &stats = collective->stats;
+    stats = {stats.kind, stats.location, 0, 0, 0, 0.0, 0.0};
+  }
+}
+
+static void getMemoryStats(TofuContext *context, TofuMemoryStats *stats) {
+  *stats = context->memory.stats();
+  stats->scratchBytes = context->scratch.bytes();
+}
+
+static void getContractStats(TofuContext *context, TofuContractStats *stats) {
+  *stats = context->contractions;
+}
+
+static int64_t getCollectiveStats(TofuContext *context,
+                                  TofuCollectiveStats *stats,
+                                  int64_t capacity) {
+  int64_t count = 0;
+  for (auto &collective : context->collectives) {
+    if (collective->stats.calls == 0)
+      continue;
+    if (count < capacity)
+      stats[count] = collective->stats;
+    ++count;
+  }
+  return count;
+}
+
+template <typename Function>
+static TofuSymbol makeSymbol(const char *name, Function *function) {
+  return {name, reinterpret_cast<void *>(function)};
+}
+
+const TofuBackend *tofuGetBackend(void) {
+  static const TofuSymbol symbols[] = {
+      makeSymbol("tofuAlloc", tofuAlloc),
+      makeSymbol("tofuFree", tofuFree),
+      makeSymbol("tofuDeviceId", tofuDeviceId),
+      makeSymbol("tofuStream", tofuStream),
+      makeSymbol("tofuCollective", tofuCollective),
+      makeSymbol("tofuContract", tofuContract),
+      makeSymbol("tofuFail", tofuFail),
+  };
+  static const TofuBackend backend = {
+      TOFU_BACKEND_VERSION,
+      "host",
+      symbols,
+      sizeof(symbols) / sizeof(*symbols),
+      createWorld,
+      destroyWorld,
+      getContext,
+      run,
+      getError,
+      allocate,
+      release,
+      copyMemory,
+      copyMemory,
+      synchronize,
+      reset,
+      resetStats,
+      getMemoryStats,
+      getContractStats,
+      getCollectiveStats,
+  };
+  return &backend;
+}

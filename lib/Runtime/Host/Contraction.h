@@ -1,0 +1,71 @@
+//===- Contraction.h - The loops of a contraction ---------------*- C++ -*-===//
+//
+// Part of the Tofu project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Any contraction of two tensors as loops over memory: each has a size and a
+// stride in A, B and C (0 where it doesn't index the tensor). What the loops
+// are to a matrix product follows from where they appear.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TOFU_LIB_RUNTIME_HOST_CONTRACTION_H
+#define TOFU_LIB_RUNTIME_HOST_CONTRACTION_H
+
+#include "Views.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace mlir::tofu::host {
+
+enum Operand { kA = 0, kB = 1, kC = 2 };
+
+/// A loop; strides in elements of each tensor.
+struct ContractionLoop {
+  int64_t size;
+  int64_t strides[3];
+};
+
+/// Loops of one role, outermost first.
+using ContractionLoops = std::vector<ContractionLoop>;
+
+int64_t numIterations(const ContractionLoops &loops);
+
+/// The stride with which all of `loops` together step through a tensor; nothing
+/// if they are not one loop there. With no loops: 0.
+std::optional<int64_t> joinedStride(const ContractionLoops &loops,
+                                    Operand operand);
+
+/// C[batch, rows, columns] = or += the sum over `inner` of A[batch, rows,
+/// inner]
+/// * B[batch, inner, columns].
+struct Contraction {
+  int64_t inputType, outputType;
+  bool accumulate;
+  char *data[3];
+  ContractionLoops batch, rows, columns, inner;
+  /// Whether a loop over C, or over what is summed, has no iterations.
+  bool hasNoResult = false, hasNoTerms = false;
+
+  /// Reads a table (Runtime.h). False with the reason in `error` if it or the
+  /// sizes make no sense.
+  bool read(const int64_t *words, const View (&views)[3], std::string &error);
+
+  /// The same with A and B exchanged: the transposed product.
+  Contraction transposed() const;
+
+  double flops() const;
+};
+
+/// Checks the fixed part of a table against the ranks of A, B and C.
+bool checkContractionHeader(const int64_t *words, const int64_t (&ranks)[3],
+                            std::string &error);
+
+} // namespace mlir::tofu::host
+
+#endif // TOFU_LIB_RUNTIME_HOST_CONTRACTION_H

@@ -1,0 +1,139 @@
+//===- World.cpp - Devices as threads of one process ----------------------===//
+//
+// Part of the Tofu project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "World.h"
+
+#include <chrono>
+#include <cstdio>
+
+using namespace mlir::tofu;
+using namespace mlir::tofu::host;
+
+// oneDNN's OpenMP library, if it has one; the setting is per thread.
+extern "C" __attribute__((weak)) void omp_set_num_threads(int);
+
+/// Programs keep small buffers on the stack.
+static constexpr size_t kStackBytes = 64 << 20;
+
+/// How long a run that has failed waits for a device that computes.
+static constexpr std::chrono::seconds kGrace(5);
+
+double host::now() {
+  using Seconds = std::chrono::duration<double>;
+  return Seconds(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+std::string host::formatSeconds(double seconds) {
+  char text[32];
+  std::snprintf(text, sizeof(text), "%g s", seconds);
+  return text;
+}
+
+void host::leave(TofuContext *context) { std::longjmp(context->start, 1); }
+
+TofuWorld::TofuWorld(const TofuWorldOptions &options)
+    : rendezvous(options.numDevices), timeoutSeconds(options.timeoutSeconds) {
+  for (int64_t device = 0; device < options.numDevices; ++device) {
+    contexts.push_back(std::make_unique<TofuContext>());
+    contexts.back()->world = this;
+    contexts.back()->device = device;
+  }
+}
+
+bool TofuWorld::start() {
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  pthread_attr_setstacksize(&attributes, kStackBytes);
+  for (auto &context : contexts) {
+    if (pthread_create(&context->thread, &attributes, runThread, context.get()))
+      break;
+    ++started;
+  }
+  pthread_attr_destroy(&attributes);
+  return started == numDevices();
+}
+
+TofuWorld::~TofuWorld() {
+  {
+    std::lock_guard<std::mutex> lock(mutex);
+    shuttingDown = true;
+  }
+  workChanged.notify_all();
+  for (int64_t device = 0; device < started; ++device)
+    pthread_join(contexts[device]->thread, nullptr);
+}
+
+void *TofuWorld::runThread(void *argument) {
+  auto *context = static_cast<TofuContext *>(argument);
+  context->world->serve(*context);
+  return nullptr;
+}
+
+void TofuWorld::serve(TofuContext &context) {
+  if (omp_set_num_threads)
+    omp_set_num_threads(1);
+  for (int64_t next = 1;; ++next) {
+    {
+      std::unique_lock<std::mutex> lock(mutex);
+      workChanged.wait(lock, [&] { return shuttingDown || runNumber == next; });
+      if (shuttingDown)
+        return;
+    }
+    rendezvous.meetAgain();
+    runBody(context);
+    rendezvous.retire(context.device);
+    std::lock_guard<std::mutex> lock(mutex);
+    if (++finished == numDevices())
+      deviceFinished.notify_all();
+  }
+}
+
+/// Has no objects with destructors, as `leave` ends here.
+void TofuWorld::runBody(TofuContext &context) {
+  if (setjmp(context.start) == 0)
+    body(&context, context.device, user);
+}
+
+bool TofuWorld::waitForDevices(std::unique_lock<std::mutex> &lock) {
+  auto areDone = [&] { return finished == numDevices(); };
+  deviceFinished.wait(lock, [&] { return areDone() || isAborted(); });
+  return deviceFinished.wait_for(lock, kGrace, areDone);
+}
+
+TofuStatus TofuWorld::run(TofuBody newBody, void *newUser) {
+  std::unique_lock<std::mutex> lock(mutex);
+  aborted = false;
+  error.clear();
+  rendezvous.restart();
+  for (auto &context : contexts)
+    context->sequence = 0;
+  body = newBody;
+  user = newUser;
+  finished = 0;
+  ++runNumber;
+  workChanged.notify_all();
+  if (!waitForDevices(lock))
+    return TOFU_STUCK;
+  return isAborted() ? TOFU_FAILED : TOFU_OK;
+}
+
+void TofuWorld::fail(int64_t device, const char *location,
+                     const std::string &message) {
+  {
+    std::lock_guard<std::mutex> lock(mutex);
+    if (isAborted())
+      return;
+    error = "device " + std::to_string(device);
+    if (location && *location)
+      error += std::string(", ") + location;
+    error += ": " + message;
+    aborted.store(true, std::memory_order_release);
+  }
+  deviceFinished.notify_all();
+  rendezvous.wakeAll();
+}

@@ -1,0 +1,150 @@
+//===- World.h - Devices as threads of one process --------------*- C++ -*-===//
+//
+// Part of the Tofu project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A device is a thread that lives as long as its world. A run hands all of them
+// the same function; they meet at the rendezvous of each collective.
+//
+// Failure. Whoever fails first leaves its message and raises the world's abort
+// flag; a device leaves its program by longjmp, from the outermost frame of a
+// runtime call only, where no destructor is pending. Functions below return
+// false when the device must leave.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TOFU_LIB_RUNTIME_HOST_WORLD_H
+#define TOFU_LIB_RUNTIME_HOST_WORLD_H
+
+#include "Memory.h"
+#include "Rendezvous.h"
+#include "Table.h"
+#include "Tofu/Runtime/Backend.h"
+#include "Views.h"
+
+#include <atomic>
+#include <condition_variable>
+#include <csetjmp>
+#include <memory>
+#include <mutex>
+#include <pthread.h>
+#include <string>
+#include <unordered_map>
+
+namespace mlir::tofu::host {
+
+/// One collective of the program, as a device has met it.
+struct Collective {
+  std::vector<int64_t> words;
+  std::string location;
+  Table table;
+  Route route;
+  TofuCollectiveStats stats;
+};
+
+/// What a device shows to the others while they are in a collective. Copied, as
+/// the caller's descriptors are gone once it has left.
+struct Published {
+  const Collective *collective = nullptr;
+  int64_t sequence = 0;
+  View src, dst;
+};
+
+} // namespace mlir::tofu::host
+
+struct TofuContext {
+  TofuWorld *world = nullptr;
+  int64_t device = 0;
+  pthread_t thread;
+  std::jmp_buf start;
+
+  mlir::tofu::host::Memory memory;
+  mlir::tofu::host::Scratch scratch;
+
+  /// The collectives met so far, in that order, and by hash of their tables.
+  std::vector<std::unique_ptr<mlir::tofu::host::Collective>> collectives;
+  std::unordered_multimap<uint64_t, mlir::tofu::host::Collective *> byHash;
+  int64_t sequence = 0;
+  TofuContractStats contractions{};
+
+  /// Read by the other devices between the rendezvous of a collective.
+  alignas(64) mlir::tofu::host::Published published;
+};
+
+struct TofuWorld {
+  TofuWorld(const TofuWorldOptions &options);
+  ~TofuWorld();
+
+  /// Starts the threads; false if the system has none left.
+  bool start();
+
+  /// See TofuBackend::run.
+  TofuStatus run(TofuBody body, void *user);
+
+  int64_t numDevices() const { return contexts.size(); }
+  double timeout() const { return timeoutSeconds; }
+
+  /// Records the failure of a device, if it is the first of the run.
+  void fail(int64_t device, const char *location, const std::string &message);
+  bool isAborted() const { return aborted.load(std::memory_order_relaxed); }
+  const std::atomic<bool> &abortFlag() const { return aborted; }
+
+  std::vector<std::unique_ptr<TofuContext>> contexts;
+  mlir::tofu::host::Rendezvous rendezvous;
+  std::string error;
+
+private:
+  static void *runThread(void *context);
+  void serve(TofuContext &context);
+  void runBody(TofuContext &context);
+  bool waitForDevices(std::unique_lock<std::mutex> &lock);
+
+  double timeoutSeconds;
+  std::atomic<bool> aborted{false};
+
+  /// The work at hand. A device is done with run number n when it has counted
+  /// itself in `finished`.
+  std::mutex mutex;
+  std::condition_variable workChanged, deviceFinished;
+  TofuBody body = nullptr;
+  void *user = nullptr;
+  int64_t runNumber = 0, finished = 0, started = 0;
+  bool shuttingDown = false;
+};
+
+namespace mlir::tofu::host {
+
+/// Ends the device's run; call it from a runtime function's outermost frame.
+[[noreturn]] void leave(TofuContext *context);
+
+/// Brings data from all devices to all (Runtime.h).
+bool runCollective(TofuContext &context, const int64_t *words,
+                   const char *location, const View &src, const View &dst);
+
+/// The collective that a table describes; null, with the device failed, if it
+/// makes no sense.
+Collective *findCollective(TofuContext &context, const int64_t *words,
+                           const char *location);
+
+/// A memref as programs pass it.
+struct Memref {
+  int64_t rank;
+  const void *descriptor;
+};
+
+/// C = A * B (Runtime.h), of the memrefs A, B and C.
+bool runContraction(TofuContext &context, const int64_t *words,
+                    const char *location, const Memref (&memrefs)[3]);
+
+/// Seconds of a steady clock.
+double now();
+
+/// "300 s", "0.25 s".
+std::string formatSeconds(double seconds);
+
+} // namespace mlir::tofu::host
+
+#endif // TOFU_LIB_RUNTIME_HOST_WORLD_H

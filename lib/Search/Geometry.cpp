@@ -1,0 +1,257 @@
+//===- Geometry.cpp - Meshes, cuts and boxes ------------------------------===//
+//
+// Part of the Tofu project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Tofu/Search/Geometry.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+#include <algorithm>
+#include <cassert>
+#include <limits>
+
+using namespace mlir::tofu::search;
+
+int64_t mlir::tofu::search::volume(llvm::ArrayRef<Interval> box) {
+  int64_t product = 1;
+  for (Interval interval : box)
+    product *= interval.size();
+  return product;
+}
+
+Box mlir::tofu::search::intersect(llvm::ArrayRef<Interval> a,
+                                  llvm::ArrayRef<Interval> b) {
+  assert(a.size() == b.size() && "boxes of different rank");
+  Box both;
+  for (auto [x, y] : llvm::zip_equal(a, b)) {
+    int64_t lo = std::max(x.lo, y.lo);
+    both.push_back({lo, std::max(lo, std::min(x.hi, y.hi))});
+  }
+  return both;
+}
+
+int64_t mlir::tofu::search::overlap(llvm::ArrayRef<Interval> a,
+                                    llvm::ArrayRef<Interval> b) {
+  int64_t product = 1;
+  for (size_t i = 0; i < a.size() && product; ++i) {
+    int64_t lo = std::max(a[i].lo, b[i].lo), hi = std::min(a[i].hi, b[i].hi);
+    product *= std::max<int64_t>(hi - lo, 0);
+  }
+  return product;
+}
+
+int64_t Mesh::numDevices() const {
+  int64_t product = 1;
+  for (int64_t size : sizes)
+    product *= size;
+  return product;
+}
+
+llvm::SmallVector<int64_t> Mesh::coordinates(int64_t device) const {
+  llvm::SmallVector<int64_t> coords(sizes.size());
+  for (size_t axis = sizes.size(); axis-- > 0;) {
+    coords[axis] = device % sizes[axis];
+    device /= sizes[axis];
+  }
+  return coords;
+}
+
+Mesh Mesh::factored(int64_t devices) {
+  Mesh mesh;
+  for (int64_t factor = 2; devices > 1;) {
+    if (factor * factor > devices)
+      factor = devices;
+    if (devices % factor) {
+      ++factor;
+      continue;
+    }
+    mesh.sizes.insert(mesh.sizes.begin(), factor);
+    devices /= factor;
+  }
+  for (unsigned axis = 0; axis < mesh.sizes.size(); ++axis)
+    mesh.names.push_back("a" + std::to_string(axis));
+  return mesh;
+}
+
+Interval mlir::tofu::search::balancedPart(Interval whole, int64_t parts,
+                                          int64_t index) {
+  int64_t quotient = whole.size() / parts, rest = whole.size() % parts;
+  int64_t lo = whole.lo + index * quotient + std::min(index, rest);
+  return {lo, lo + quotient + (index < rest ? 1 : 0)};
+}
+
+Interval mlir::tofu::search::cut(Interval whole, llvm::ArrayRef<unsigned> axes,
+                                 const Mesh &mesh,
+                                 llvm::ArrayRef<int64_t> coordinates) {
+  for (unsigned axis : axes)
+    whole = balancedPart(whole, mesh.sizes[axis], coordinates[axis]);
+  return whole;
+}
+
+int64_t mlir::tofu::search::smallestPart(int64_t size,
+                                         llvm::ArrayRef<unsigned> axes,
+                                         const Mesh &mesh) {
+  // Balanced parts shrink with their index, and a smaller whole never has a
+  // larger smallest part, so the last part of the last part is the smallest.
+  for (unsigned axis : axes)
+    size /= mesh.sizes[axis];
+  return size;
+}
+
+Interval mlir::tofu::search::image(const LinearExpr &expr,
+                                   llvm::ArrayRef<Interval> iteration,
+                                   int64_t size) {
+  if (expr.whole)
+    return {0, size};
+  int64_t lo = expr.constant, last = expr.constant;
+  for (auto [dim, coefficient] : expr.terms) {
+    Interval range = iteration[dim];
+    if (range.size() == 0) {
+      int64_t at = std::clamp<int64_t>(expr.constant + coefficient * range.lo,
+                                       0, size);
+      return {at, at};
+    }
+    int64_t atLo = coefficient * range.lo;
+    int64_t atLast = coefficient * (range.hi - 1);
+    lo += std::min(atLo, atLast);
+    last += std::max(atLo, atLast);
+  }
+  lo = std::clamp<int64_t>(lo, 0, size);
+  return {lo, std::clamp<int64_t>(last + 1, lo, size)};
+}
+
+Placement Placement::ofLayout(llvm::ArrayRef<int64_t> shape,
+                              llvm::ArrayRef<Axes> dimAxes) {
+  assert(shape.size() == dimAxes.size() && "layout of another rank");
+  Placement placement;
+  placement.dimSizes.assign(shape.begin(), shape.end());
+  placement.dimAxes.assign(dimAxes.begin(), dimAxes.end());
+  for (unsigned dim = 0; dim < shape.size(); ++dim)
+    placement.index.push_back(LinearExpr::ofDim(dim));
+  return placement;
+}
+
+Box Placement::box(llvm::ArrayRef<int64_t> shape, const Mesh &mesh,
+                   int64_t device) const {
+  llvm::SmallVector<int64_t> coords = mesh.coordinates(device);
+  llvm::SmallVector<Interval> iteration;
+  for (auto [size, axes] : llvm::zip_equal(dimSizes, dimAxes))
+    iteration.push_back(cut({0, size}, axes, mesh, coords));
+  Box result;
+  for (auto [expr, size] : llvm::zip_equal(index, shape))
+    result.push_back(image(expr, iteration, size));
+  return result;
+}
+
+llvm::SmallVector<Box> Placement::boxes(llvm::ArrayRef<int64_t> shape,
+                                        const Mesh &mesh) const {
+  llvm::SmallVector<Box> result;
+  for (int64_t device = 0, e = mesh.numDevices(); device < e; ++device)
+    result.push_back(box(shape, mesh, device));
+  return result;
+}
+
+int64_t mlir::tofu::search::movedElements(llvm::ArrayRef<Box> from,
+                                          llvm::ArrayRef<Box> to) {
+  int64_t moved = 0;
+  for (auto [have, want] : llvm::zip_equal(from, to))
+    moved += volume(want) - overlap(have, want);
+  return moved;
+}
+
+int64_t mlir::tofu::search::combinedElements(llvm::ArrayRef<Box> from,
+                                             llvm::ArrayRef<Box> via,
+                                             llvm::ArrayRef<Box> to,
+                                             const Mesh &mesh,
+                                             llvm::ArrayRef<unsigned> partial) {
+  int64_t addends = 1;
+  for (unsigned axis : partial)
+    addends *= mesh.sizes[axis];
+  // A device's own addend, over what it holds of its box, need not travel.
+  int64_t foreign = 0;
+  for (auto [have, mine] : llvm::zip_equal(from, via))
+    foreign += addends * volume(mine) - overlap(have, mine);
+  return foreign + movedElements(via, to);
+}
+
+/// The axes among `axes` over which `boxes` don't change.
+static Axes axesNotCutting(llvm::ArrayRef<Box> boxes, const Mesh &mesh,
+                           llvm::ArrayRef<unsigned> axes) {
+  Axes result;
+  for (unsigned axis : axes) {
+    int64_t stride = 1;
+    for (unsigned inner = axis + 1; inner < mesh.numAxes(); ++inner)
+      stride *= mesh.sizes[inner];
+    bool cuts = false;
+    for (int64_t d = 0, e = boxes.size(); d < e && !cuts; ++d)
+      cuts = (d / stride) % mesh.sizes[axis] && boxes[d] != boxes[d - stride];
+    if (!cuts)
+      result.push_back(axis);
+  }
+  return result;
+}
+
+llvm::SmallVector<Box>
+mlir::tofu::search::viaBoxes(const Combination &combination,
+                             llvm::ArrayRef<Box> from, llvm::ArrayRef<Box> to,
+                             const Mesh &mesh) {
+  llvm::ArrayRef<Box> base = combination.throughTarget ? to : from;
+  llvm::SmallVector<Box> via(base.begin(), base.end());
+  for (int64_t device = 0, e = via.size(); device < e; ++device) {
+    llvm::SmallVector<int64_t> coords = mesh.coordinates(device);
+    for (auto [axis, dim] : combination.axisAndDim)
+      via[device][dim] =
+          balancedPart(via[device][dim], mesh.sizes[axis], coords[axis]);
+  }
+  return via;
+}
+
+/// Tries every way to cut the base of `combination` by `axes` and keeps the
+/// best in `best`.
+static void tryCombinations(Combination combination,
+                            llvm::ArrayRef<unsigned> axes,
+                            llvm::ArrayRef<Box> from, llvm::ArrayRef<Box> to,
+                            const Mesh &mesh, llvm::ArrayRef<unsigned> partial,
+                            Combination &best) {
+  if (axes.empty()) {
+    combination.elements = combinedElements(
+        from, viaBoxes(combination, from, to, mesh), to, mesh, partial);
+    if (combination.elements < best.elements)
+      best = combination;
+    return;
+  }
+  for (unsigned dim = 0; dim < from.front().size(); ++dim) {
+    combination.axisAndDim.push_back({axes.front(), dim});
+    tryCombinations(combination, axes.drop_front(), from, to, mesh, partial,
+                    best);
+    combination.axisAndDim.pop_back();
+  }
+}
+
+Combination mlir::tofu::search::cheapestCombination(
+    llvm::ArrayRef<Box> from, llvm::ArrayRef<Box> to, const Mesh &mesh,
+    llvm::ArrayRef<unsigned> partial) {
+  Combination best;
+  if (partial.empty()) {
+    best.elements = movedElements(from, to);
+    return best;
+  }
+  if (from.front().empty()) {
+    int64_t addends = 1, devices = mesh.numDevices();
+    for (unsigned axis : partial)
+      addends *= mesh.sizes[axis];
+    best.elements = 2 * (addends - 1) * (devices / addends);
+    return best;
+  }
+  best.elements = std::numeric_limits<int64_t>::max();
+  Combination start;
+  tryCombinations(start, partial, from, to, mesh, partial, best);
+  start.throughTarget = true;
+  tryCombinations(start, axesNotCutting(to, mesh, partial), from, to, mesh,
+                  partial, best);
+  return best;
+}

@@ -1,0 +1,310 @@
+//===- PlanSpace.cpp - The choices of one step of the search --------------===//
+//
+// Part of the Tofu project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Tofu/Search/PlanSpace.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+#include <numeric>
+
+using namespace mlir::tofu::search;
+
+//===----------------------------------------------------------------------===//
+// Which values may be partial, which operators are joined
+//===----------------------------------------------------------------------===//
+
+/// Whether `index` is (d0, d1, ...) over all dims of `op`, of the sizes of
+/// `shape`: cutting a dim cuts the tensor likewise.
+static bool isIdentity(const Operator &op, llvm::ArrayRef<LinearExpr> index,
+                       llvm::ArrayRef<int64_t> shape) {
+  if (index.size() != op.dims.size())
+    return false;
+  for (unsigned dim = 0; dim < index.size(); ++dim)
+    if (!index[dim].isDim(dim) || shape[dim] != op.dims[dim].size)
+      return false;
+  return true;
+}
+
+static bool isElementwise(const Operator &op) {
+  return llvm::all_of(op.dims, [](const IterationDim &dim) {
+    return dim.kind == DimKind::Parallel;
+  });
+}
+
+PlanSpace::PlanSpace(const PartitionGraph &graph, const SearchOptions &options)
+    : graph(graph), options(options) {
+  producers.assign(graph.values.size(), -1);
+  for (auto [i, op] : llvm::enumerate(graph.operators))
+    for (const Result &result : op.results)
+      producers[result.value] = i;
+  findPartials();
+  joinElementwise();
+  makeVariables();
+  makeTerms();
+}
+
+/// The sets of operands of `op` that may all be partial, so that a partial may
+/// pass through.
+llvm::SmallVector<uint64_t, 2>
+PlanSpace::passableSets(const Operator &op) const {
+  llvm::SmallVector<uint64_t, 2> sets;
+  for (uint64_t set : op.linear) {
+    bool passes = set != 0;
+    for (auto [i, operand] : llvm::enumerate(op.operands))
+      if (set >> i & 1)
+        passes &= partial[operand.value];
+    if (passes)
+      sets.push_back(set);
+  }
+  return sets;
+}
+
+void PlanSpace::findPartials() {
+  partial.assign(graph.values.size(), false);
+  if (!options.partials)
+    return;
+  for (const Operator &op : graph.operators) {
+    bool sums = llvm::any_of(op.dims, [](const IterationDim &dim) {
+      return dim.kind == DimKind::Reduction && dim.additive;
+    });
+    if (sums || !passableSets(op).empty())
+      for (const Result &result : op.results)
+        partial[result.value] = !graph.values[result.value].neverPartial;
+  }
+}
+
+static unsigned findRoot(std::vector<unsigned> &parents, unsigned node) {
+  while (parents[node] != node)
+    node = parents[node] = parents[parents[node]];
+  return node;
+}
+
+/// Joins element-wise operators by the values that they share, and values to
+/// the operators where that takes no useful choice away.
+void PlanSpace::joinElementwise() {
+  unsigned numOps = graph.operators.size(), numValues = graph.values.size();
+  parents.resize(numOps + numValues);
+  std::iota(parents.begin(), parents.end(), 0);
+
+  // Per value, uses that read all of it element by element in a joined
+  // operator, and all uses.
+  std::vector<unsigned> joinedUses(numValues), uses(numValues);
+  std::vector<int> joinedOp(numValues, -1);
+  std::vector<bool> producedInside(numValues);
+  auto join = [&](unsigned op, unsigned value) {
+    if (partial[value] || graph.values[value].constant)
+      return false;
+    if (joinedOp[value] >= 0)
+      parents[findRoot(parents, op)] = findRoot(parents, joinedOp[value]);
+    joinedOp[value] = op;
+    return true;
+  };
+  for (auto [i, op] : llvm::enumerate(graph.operators)) {
+    bool joins = isElementwise(op) && passableSets(op).empty();
+    for (const Operand &operand : op.operands) {
+      ++uses[operand.value];
+      const Value &value = graph.values[operand.value];
+      if (joins && isIdentity(op, operand.index, value.shape))
+        joinedUses[operand.value] += join(i, operand.value);
+    }
+    for (const Result &result : op.results)
+      if (joins &&
+          isIdentity(op, result.index, graph.values[result.value].shape))
+        producedInside[result.value] = join(i, result.value);
+  }
+  for (const Carried &carried : graph.carried) {
+    ++uses[carried.from];
+    ++uses[carried.to];
+  }
+  for (unsigned value = 0; value < numValues; ++value) {
+    // Where values may be replicated, only those that nothing outside the class
+    // sees have nothing to gain from it.
+    bool interior = uses[value] == joinedUses[value] &&
+                    (producers[value] < 0 || producedInside[value]);
+    if (joinedOp[value] >= 0 && (interior || !options.replication))
+      parents[numOps + value] = findRoot(parents, joinedOp[value]);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Variables
+//===----------------------------------------------------------------------===//
+
+/// The variable of a node of the union-find, made when it is first asked for.
+unsigned PlanSpace::variableOf(unsigned node, const Kind &kind) {
+  int &var = variableOfNode[findRoot(parents, node)];
+  if (var < 0) {
+    Key key{kind.mayBeWhole, kind.mayBePartial, int64_t(kind.dims.size())};
+    for (const IterationDim &dim : kind.dims)
+      key.append({dim.size, int64_t(dim.kind)});
+    key.append(kind.linear.begin(), kind.linear.end());
+    auto [number, isNew] = kindNumbers.try_emplace(key, kinds.size());
+    if (isNew)
+      kinds.push_back(kind);
+    var = variables.size();
+    variables.push_back({number->second, -1});
+    Cuts cuts;
+    cuts.dims.resize(kind.dims.size());
+    startStates.push_back(internState(cuts));
+  }
+  return var;
+}
+
+void PlanSpace::makeVariables() {
+  unsigned numOps = graph.operators.size();
+  variableOfNode.assign(parents.size(), -1);
+  opVariables.resize(numOps);
+  valueVariables.assign(graph.values.size(), -1);
+  auto visitValue = [&](unsigned index) {
+    const Value &value = graph.values[index];
+    if (value.constant || valueVariables[index] >= 0)
+      return;
+    Kind kind;
+    for (int64_t size : value.shape)
+      kind.dims.push_back({size, DimKind::Parallel});
+    bool joined = findRoot(parents, numOps + index) != numOps + index;
+    kind.mayBeWhole = options.replication && !joined;
+    kind.mayBePartial = partial[index];
+    unsigned var = variableOf(numOps + index, kind);
+    valueVariables[index] = var;
+    if (producers[index] >= 0 && !joined)
+      variables[var].producer = opVariables[producers[index]];
+  };
+  // In program order, so that repeated layers look alike.
+  for (auto [i, op] : llvm::enumerate(graph.operators)) {
+    Kind kind;
+    kind.dims = op.dims;
+    kind.linear = passableSets(op);
+    opVariables[i] = variableOf(i, kind);
+    for (const Operand &operand : op.operands)
+      visitValue(operand.value);
+    for (const Result &result : op.results)
+      visitValue(result.value);
+  }
+  for (unsigned index = 0; index < graph.values.size(); ++index)
+    visitValue(index);
+}
+
+//===----------------------------------------------------------------------===//
+// Terms
+//===----------------------------------------------------------------------===//
+
+/// Appends what an index says about costs.
+static void appendIndex(llvm::SmallVectorImpl<int64_t> &key,
+                        llvm::ArrayRef<LinearExpr> index) {
+  key.push_back(index.size());
+  for (const LinearExpr &expr : index) {
+    key.append({expr.whole, expr.constant, int64_t(expr.terms.size())});
+    for (auto [dim, coefficient] : expr.terms)
+      key.append({int64_t(dim), coefficient});
+  }
+}
+
+/// Appends what the dims of an operator and a value say about costs.
+static void appendTypes(llvm::SmallVectorImpl<int64_t> &key, const Operator &op,
+                        const Value &value) {
+  key.push_back(op.dims.size());
+  for (const IterationDim &dim : op.dims)
+    key.append({dim.size, int64_t(dim.kind), dim.additive});
+  key.push_back(value.elementBytes);
+  key.append(value.shape.begin(), value.shape.end());
+}
+
+/// Notes a cost over `vars` (in the order of its role). `signature` says all
+/// that it depends on besides their states.
+void PlanSpace::addCost(Role role, unsigned op, unsigned index, Key signature,
+                        llvm::ArrayRef<unsigned> vars) {
+  Term term;
+  term.scope.assign(vars.begin(), vars.end());
+  llvm::sort(term.scope);
+  term.scope.erase(llvm::unique(term.scope), term.scope.end());
+  Cost cost{role, op, index, {}};
+  for (unsigned var : vars)
+    cost.positions.push_back(llvm::find(term.scope, var) - term.scope.begin());
+  signature.push_back(int64_t(role));
+  signature.append(cost.positions.begin(), cost.positions.end());
+  auto [number, isNew] =
+      costNumbers.try_emplace(std::move(signature), costExamples.size());
+  if (isNew)
+    costExamples.push_back(std::move(cost));
+  ++costsByScope[term.scope][number->second];
+}
+
+void PlanSpace::addOperandCosts(unsigned opIndex) {
+  const Operator &op = graph.operators[opIndex];
+  unsigned opVar = opVariables[opIndex];
+  bool reduces = llvm::any_of(op.dims, [](const IterationDim &dim) {
+    return dim.kind == DimKind::Reduction;
+  });
+  for (auto [i, operand] : llvm::enumerate(op.operands)) {
+    const Value &value = graph.values[operand.value];
+    if (value.constant)
+      continue;
+    unsigned valueVar = valueVariables[operand.value];
+    if (opVar == valueVar && isIdentity(op, operand.index, value.shape))
+      continue;
+    Key key;
+    appendTypes(key, op, value);
+    appendIndex(key, operand.index);
+    // Which bit of a strategy's set is this operand's matters only if partials
+    // pass through.
+    key.push_back(kinds[variables[opVar].kind].linear.empty() ? -1 : int(i));
+    if (operand.initOf < 0 || !reduces) {
+      addCost(Role::Read, opIndex, i, std::move(key), {opVar, valueVar});
+      continue;
+    }
+    unsigned result = op.results[operand.initOf].value;
+    addCost(Role::ReadInitial, opIndex, i, std::move(key),
+            {opVar, valueVar, unsigned(valueVariables[result])});
+  }
+}
+
+void PlanSpace::addResultCosts(unsigned opIndex) {
+  const Operator &op = graph.operators[opIndex];
+  unsigned opVar = opVariables[opIndex];
+  for (auto [i, result] : llvm::enumerate(op.results)) {
+    const Value &value = graph.values[result.value];
+    if (value.constant)
+      continue;
+    unsigned valueVar = valueVariables[result.value];
+    if (opVar == valueVar && isIdentity(op, result.index, value.shape))
+      continue;
+    Key key;
+    appendTypes(key, op, value);
+    appendIndex(key, result.index);
+    addCost(Role::Write, opIndex, i, std::move(key), {opVar, valueVar});
+  }
+}
+
+void PlanSpace::makeTerms() {
+  for (unsigned i = 0; i < graph.operators.size(); ++i) {
+    addOperandCosts(i);
+    addResultCosts(i);
+  }
+  for (auto [i, carried] : llvm::enumerate(graph.carried)) {
+    const Value &value = graph.values[carried.from];
+    if (value.constant || graph.values[carried.to].constant ||
+        valueVariables[carried.from] == valueVariables[carried.to])
+      continue;
+    Key key{value.elementBytes};
+    key.append(value.shape.begin(), value.shape.end());
+    addCost(Role::Carry, i, 0, std::move(key),
+            {unsigned(valueVariables[carried.from]),
+             unsigned(valueVariables[carried.to])});
+  }
+
+  std::map<Group, unsigned> groupNumbers;
+  for (auto &[scope, costs] : costsByScope) {
+    Group group(costs.begin(), costs.end());
+    auto [number, isNew] = groupNumbers.try_emplace(group, groups.size());
+    if (isNew)
+      groups.push_back(std::move(group));
+    terms.push_back({scope, number->second});
+  }
+  costsByScope.clear();
+}

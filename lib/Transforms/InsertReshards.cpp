@@ -1,0 +1,325 @@
+//===- InsertReshards.cpp - Where data moves ------------------------------===//
+//
+// Part of the Tofu project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "PlanGraph.h"
+#include "Tofu/Transforms/Passes.h"
+#include "Tofu/Transforms/Remade.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+namespace mlir::tofu {
+#define GEN_PASS_DEF_INSERTRESHARDSPASS
+#include "Tofu/Transforms/Passes.h.inc"
+} // namespace mlir::tofu
+
+using namespace mlir;
+using namespace mlir::tofu;
+
+namespace {
+/// Inserts the reshards of one function.
+class Inserter {
+public:
+  Inserter(func::FuncOp function, FlatSymbolRefAttr meshName, MeshOp meshOp)
+      : function(function), meshName(meshName), meshOp(meshOp),
+        mesh(meshOp.getMesh()), builder(function.getContext()) {}
+
+  LogicalResult run() {
+    for (BlockArgument arg : function.getArguments())
+      if (auto layout = function.getArgAttrOfType<LayoutAttr>(
+              arg.getArgNumber(), TofuDialect::kLayout))
+        placements[arg] = layout;
+    Block &body = function.getBody().front();
+    for (Operation &op : llvm::make_early_inc_range(body.without_terminator()))
+      if (failed(visit(&op)))
+        return failure();
+    return visitReturn(body.getTerminator());
+  }
+
+  int64_t numReshards = 0;
+
+private:
+  LogicalResult visit(Operation *op) {
+    if (op->getNumResults() == 1 && isConstantTensor(op->getResult(0)))
+      return success();
+    auto strategy = op->getAttrOfType<StrategyAttr>(TofuDialect::kStrategy);
+    if (!strategy)
+      return visitWhole(op);
+    auto semantics = op->getAttrOfType<SemanticsAttr>(TofuDialect::kSemantics);
+    if (!semantics)
+      return op->emitOpError() << "a strategy needs semantics";
+    SmallVector<InitialValue> initials;
+    if (failed(takeInitialValues(op, semantics, strategy, initials)))
+      return failure();
+    for (auto [i, value] : llvm::enumerate(getTensorOperands(op))) {
+      if (!semantics.getOperands()[i].getRead() || isRemade(value))
+        continue;
+      need(op, i, value,
+           getOperandPlacement(semantics, strategy, i, shapeOf(value), mesh));
+    }
+    for (OpResult result : op->getOpResults()) {
+      auto produced = getResultPlacement(semantics, strategy,
+                                         result.getResultNumber(),
+                                         shapeOf(result), mesh);
+      if (failed(produce(result, produced)))
+        return failure();
+    }
+    for (InitialValue &initial : initials)
+      if (failed(combineInitialValue(initial)))
+        return failure();
+    return success();
+  }
+
+  /// An operation that every device does in full.
+  LogicalResult visitWhole(Operation *op) {
+    for (auto [i, value] : llvm::enumerate(getTensorOperands(op)))
+      if (!isRemade(value))
+        need(op, i, value, wholeOf(value));
+    for (OpResult result : op->getOpResults())
+      if (isa<RankedTensorType>(result.getType()) &&
+          failed(produce(result, wholeOf(result))))
+        return failure();
+    return success();
+  }
+
+  LogicalResult visitReturn(Operation *op) {
+    for (auto [i, value] : llvm::enumerate(op->getOperands())) {
+      if (!isa<RankedTensorType>(value.getType()) || isRemade(value))
+        continue;
+      auto layout =
+          function.getResultAttrOfType<LayoutAttr>(i, TofuDialect::kLayout);
+      if (!layout)
+        return function.emitError() << "result " << i << " has no tofu.layout";
+      builder.setInsertionPoint(op);
+      op->setOperand(i, moved(value, layout));
+    }
+    return success();
+  }
+
+  ArrayRef<int64_t> shapeOf(Value value) {
+    return cast<RankedTensorType>(value.getType()).getShape();
+  }
+
+  LayoutAttr wholeOf(Value value) {
+    return LayoutAttr::getWhole(meshName, shapeOf(value).size());
+  }
+
+  PlacementAttrInterface placementOf(Value value) {
+    auto it = placements.find(value);
+    return it == placements.end() ? PlacementAttrInterface(wholeOf(value))
+                                  : it->second;
+  }
+
+  static bool isStatic(Value value) {
+    return cast<RankedTensorType>(value.getType()).hasStaticShape();
+  }
+
+  /// True if two placements give every device the same.
+  bool isSame(Value value, PlacementAttrInterface a, PlacementAttrInterface b) {
+    if (a == b || !isStatic(value))
+      return true;
+    return a.getPartialAxes() == b.getPartialAxes() &&
+           getBoxes(a, shapeOf(value), meshOp) ==
+               getBoxes(b, shapeOf(value), meshOp);
+  }
+
+  /// `value` as `to` says, moved at the insertion point if it isn't moved yet.
+  Value moved(Value value, PlacementAttrInterface to) {
+    PlacementAttrInterface from = placementOf(value);
+    if (isSame(value, from, to))
+      return value;
+    for (ReshardOp known : reshards[value])
+      if (isSame(value, known.getTo(), to))
+        return known;
+    auto reshard = ReshardOp::create(builder, value.getLoc(), value.getType(),
+                                     value, shapeOf(value), from, to);
+    ++numReshards;
+    placements[reshard] = to;
+    reshards[value].push_back(reshard);
+    return reshard;
+  }
+
+  /// Makes tensor `i` that `op` uses, `value`, lie as `to` says: an operand of
+  /// its own, or what its regions capture.
+  void need(Operation *op, unsigned i, Value value, PlacementAttrInterface to) {
+    builder.setInsertionPoint(op);
+    Value there = moved(value, to);
+    if (there == value)
+      return;
+    for (OpOperand &operand : op->getOpOperands())
+      if (operand.get() == value &&
+          tensorNumber(op, operand.getOperandNumber()) == i) {
+        operand.set(there);
+        return;
+      }
+    value.replaceUsesWithIf(there, [&](OpOperand &use) {
+      return op->isProperAncestor(use.getOwner());
+    });
+  }
+
+  /// Says where a result is made, and moves it to its layout.
+  LogicalResult produce(OpResult result, PlacementAttrInterface produced) {
+    auto layouts =
+        result.getOwner()->getAttrOfType<ArrayAttr>(TofuDialect::kLayouts);
+    LayoutAttr layout;
+    if (layouts && layouts.size() > result.getResultNumber())
+      layout = dyn_cast<LayoutAttr>(layouts[result.getResultNumber()]);
+    if (!layout && isStatic(result))
+      return result.getOwner()->emitOpError()
+             << "result " << result.getResultNumber()
+             << " has no layout; run tofu-plan";
+    placements[result] = produced;
+    if (!layout || isSame(result, produced, layout))
+      return success();
+    builder.setInsertionPointAfter(result.getOwner());
+    Value there = moved(result, layout);
+    result.replaceAllUsesExcept(there, there.getDefiningOp());
+    // Later needs start from the layout.
+    reshards.erase(result);
+    return success();
+  }
+
+  /// An initial value taken off a reduction, to be combined after its parts.
+  struct InitialValue {
+    Operation *op;
+    unsigned result;
+    Value value;
+    Combiner combiner;
+  };
+
+  /// Lets the parts of a cut reduction start from the neutral element.
+  LogicalResult takeInitialValues(Operation *op, SemanticsAttr semantics,
+                                  StrategyAttr strategy,
+                                  SmallVectorImpl<InitialValue> &initials) {
+    search::Strategy resolved = strategy.resolve(mesh);
+    bool cuts = llvm::any_of(
+        llvm::zip_equal(semantics.getDims(), resolved.dims), [](auto pair) {
+          return std::get<0>(pair).getKind() == DimKind::Reduction &&
+                 !std::get<1>(pair).empty();
+        });
+    if (!cuts)
+      return success();
+    Combiner combiner = semantics.getCombiner(resolved);
+    SmallVector<Value> tensors = getTensorOperands(op);
+    for (auto [i, access] : llvm::enumerate(semantics.getOperands())) {
+      if (access.getInitOf() < 0 || !access.getRead() ||
+          isNeutral(tensors[i], combiner))
+        continue;
+      builder.setInsertionPoint(op);
+      auto type = cast<RankedTensorType>(tensors[i].getType());
+      Value neutral = createNeutral(builder, op->getLoc(), type, combiner);
+      if (!neutral)
+        return op->emitOpError()
+               << "operand " << i << ": " << type.getElementType()
+               << " has no neutral element of " << stringifyCombiner(combiner);
+      initials.push_back(
+          {op, unsigned(access.getInitOf()), tensors[i], combiner});
+      // A tensor operand's number is its place among the tensor operands.
+      for (OpOperand &use : op->getOpOperands())
+        if (use.get() == tensors[i] &&
+            tensorNumber(op, use.getOperandNumber()) == i)
+          use.set(neutral);
+    }
+    return success();
+  }
+
+  static size_t tensorNumber(Operation *op, unsigned operand) {
+    return llvm::count_if(op->getOperands().take_front(operand),
+                          [](Value value) {
+                            return isa<RankedTensorType>(value.getType());
+                          });
+  }
+
+  LogicalResult combineInitialValue(InitialValue &initial) {
+    OpResult result = initial.op->getResult(initial.result);
+    auto layout = cast<LayoutAttr>(
+        initial.op->getAttrOfType<ArrayAttr>(
+            TofuDialect::kLayouts)[initial.result]);
+    if (!layout.getPartial().empty())
+      return initial.op->emitOpError()
+             << "result " << initial.result
+             << " stays partial, but has an initial value to combine";
+    // The result, as its layout says.
+    Value parts = result;
+    if (placementOf(result) != PlacementAttrInterface(layout))
+      for (Operation *user : result.getUsers())
+        if (isa<ReshardOp>(user))
+          parts = user->getResult(0);
+    builder.setInsertionPointAfter(parts.getDefiningOp());
+    Value combined = createCombination(parts, initial, layout);
+    parts.replaceAllUsesExcept(combined, combined.getDefiningOp());
+    Operation *op = combined.getDefiningOp();
+    if (!isRemade(initial.value))
+      need(op, 0, initial.value, layout);
+    placements[combined] = layout;
+    return success();
+  }
+
+  /// A planned element-wise operation that combines parts and initial value.
+  Value createCombination(Value parts, const InitialValue &initial,
+                          LayoutAttr layout) {
+    Location loc = initial.op->getLoc();
+    auto type = cast<RankedTensorType>(parts.getType());
+    AffineMap map = builder.getMultiDimIdentityMap(type.getRank());
+    SmallVector<utils::IteratorType> iterators(type.getRank(),
+                                               utils::IteratorType::parallel);
+    Value empty = tensor::EmptyOp::create(builder, loc, type.getShape(),
+                                          type.getElementType());
+    auto generic = linalg::GenericOp::create(
+        builder, loc, type, ValueRange{initial.value, parts}, empty,
+        ArrayRef<AffineMap>{map, map, map}, iterators,
+        [&](OpBuilder &b, Location loc, ValueRange args) {
+          linalg::YieldOp::create(
+              b, loc, createCombine(b, loc, initial.combiner, args[0], args[1]));
+        });
+    std::string why;
+    Operation *op = generic;
+    SemanticsAttr semantics =
+        cast<PartitionableOpInterface>(op).computeSemantics(why);
+    MLIRContext *context = op->getContext();
+    generic->setAttr(TofuDialect::kSemantics, semantics);
+    generic->setAttr(TofuDialect::kStrategy,
+                     StrategyAttr::get(context, meshName, layout.getDims(),
+                                       layout.getPartial(),
+                                       ArrayRef<int64_t>()));
+    generic->setAttr(TofuDialect::kLayouts, ArrayAttr::get(context, {layout}));
+    return generic.getResult(0);
+  }
+
+  func::FuncOp function;
+  FlatSymbolRefAttr meshName;
+  MeshOp meshOp;
+  search::Mesh mesh;
+  OpBuilder builder;
+  DenseMap<Value, PlacementAttrInterface> placements;
+  DenseMap<Value, SmallVector<ReshardOp>> reshards;
+};
+
+struct InsertReshardsPass
+    : public tofu::impl::InsertReshardsPassBase<InsertReshardsPass> {
+  void runOnOperation() override {
+    for (auto function : getOperation().getOps<func::FuncOp>()) {
+      if (!isPlanned(function))
+        continue;
+      FlatSymbolRefAttr name = getPlanMesh(function);
+      if (!name)
+        continue;
+      MeshOp mesh = lookupMesh(function, name);
+      if (!mesh) {
+        function.emitError() << "unknown mesh: " << name;
+        return signalPassFailure();
+      }
+      Inserter inserter(function, name, mesh);
+      if (failed(inserter.run()))
+        return signalPassFailure();
+      numReshards += inserter.numReshards;
+    }
+  }
+};
+} // namespace

@@ -1,0 +1,249 @@
+//===- Localize.cpp - What one device computes ----------------------------===//
+//
+// Part of the Tofu project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "PlanGraph.h"
+#include "Tofu/Transforms/Passes.h"
+#include "Tofu/Transforms/Remade.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+namespace mlir::tofu {
+#define GEN_PASS_DEF_LOCALIZEPASS
+#include "Tofu/Transforms/Passes.h.inc"
+} // namespace mlir::tofu
+
+using namespace mlir;
+using namespace mlir::tofu;
+
+namespace {
+/// Rewrites one function to local types.
+class Localizer {
+public:
+  Localizer(func::FuncOp function, FlatSymbolRefAttr meshName, MeshOp meshOp)
+      : function(function), meshName(meshName), meshOp(meshOp),
+        mesh(meshOp.getMesh()), builder(function.getContext()) {}
+
+  LogicalResult run() {
+    Block *old = &function.getBody().front();
+    Block *fresh = new Block();
+    function.getBody().push_back(fresh);
+    builder.setInsertionPointToStart(fresh);
+    if (failed(addArguments(fresh)))
+      return failure();
+    for (Operation &op : old->without_terminator())
+      if (failed(visit(&op)))
+        return failure();
+    if (failed(visitReturn(old->getTerminator())))
+      return failure();
+    old->dropAllReferences();
+    for (Operation &op : *old)
+      op.dropAllUses();
+    old->erase();
+    function.setType(builder.getFunctionType(
+        fresh->getArgumentTypes(), fresh->getTerminator()->getOperandTypes()));
+    return success();
+  }
+
+  int64_t numLocal = 0, numWhole = 0;
+
+private:
+  static RankedTensorType typeOf(Value value) {
+    return cast<RankedTensorType>(value.getType());
+  }
+
+  LayoutAttr wholeOf(Value value) {
+    return LayoutAttr::getWhole(meshName, typeOf(value).getRank());
+  }
+
+  LogicalResult addArguments(Block *fresh) {
+    for (BlockArgument arg : function.getArguments()) {
+      Type type = arg.getType();
+      auto tensor = dyn_cast<RankedTensorType>(type);
+      if (tensor) {
+        auto layout = function.getArgAttrOfType<LayoutAttr>(
+            arg.getArgNumber(), TofuDialect::kLayout);
+        if (!layout)
+          return function.emitError() << "argument " << arg.getArgNumber()
+                                      << " has no tofu.layout; run tofu-plan";
+        type = getLocalType(tensor, layout, mesh);
+        placements[arg] = layout;
+        function.setArgAttr(arg.getArgNumber(), TofuDialect::kGlobalType,
+                            TypeAttr::get(tensor));
+      }
+      mapping.map(arg, fresh->addArgument(type, arg.getLoc()));
+    }
+    return success();
+  }
+
+  LogicalResult visit(Operation *op) {
+    if (op->getNumResults() == 1 && isRemade(op->getResult(0)))
+      return success();
+    if (auto reshard = dyn_cast<ReshardOp>(op))
+      return visitReshard(reshard);
+    if (op->hasAttr(TofuDialect::kStrategy))
+      return visitPart(op);
+    return visitWhole(op);
+  }
+
+  /// The local form of `value`, which must lie as `need` says.
+  FailureOr<Value> take(Operation *user, unsigned i, Value value,
+                        PlacementAttrInterface need) {
+    if (isRemade(value))
+      return remake(builder, user->getLoc(), value, need, mesh, mapping);
+    PlacementAttrInterface have = placements.lookup(value);
+    if (!have)
+      have = wholeOf(value);
+    if (!isSame(value, have, need))
+      return user->emitOpError()
+             << "operand " << i << " lies as " << have << ", is needed as "
+             << need << "; run tofu-insert-reshards";
+    return mapping.lookup(value);
+  }
+
+  bool isSame(Value value, PlacementAttrInterface a, PlacementAttrInterface b) {
+    ArrayRef<int64_t> shape = typeOf(value).getShape();
+    return a == b || !typeOf(value).hasStaticShape() ||
+           (a.getPartialAxes() == b.getPartialAxes() &&
+            getBoxes(a, shape, meshOp) == getBoxes(b, shape, meshOp));
+  }
+
+  /// Maps a result to its local value, of the type that its placement gives.
+  void define(Value global, Value local, PlacementAttrInterface placement) {
+    RankedTensorType type = getLocalType(typeOf(global), placement, mesh);
+    if (local.getType() != type)
+      local = tensor::CastOp::create(builder, global.getLoc(), type, local);
+    mapping.map(global, local);
+    placements[global] = placement;
+  }
+
+  LogicalResult visitReshard(ReshardOp op) {
+    Value input = op.getInput();
+    if (isRemade(input)) {
+      define(op, remake(builder, op.getLoc(), input, op.getTo(), mesh, mapping),
+             op.getTo());
+      return success();
+    }
+    FailureOr<Value> local = take(op, 0, input, op.getFrom());
+    if (failed(local))
+      return failure();
+    auto moved = ReshardOp::create(
+        builder, op.getLoc(), getLocalType(typeOf(op), op.getTo(), mesh),
+        *local, op.getGlobalShape(), op.getFrom(), op.getTo());
+    define(op, moved, op.getTo());
+    return success();
+  }
+
+  LogicalResult visitPart(Operation *op) {
+    auto strategy = op->getAttrOfType<StrategyAttr>(TofuDialect::kStrategy);
+    auto semantics = op->getAttrOfType<SemanticsAttr>(TofuDialect::kSemantics);
+    auto partitionable = dyn_cast<PartitionableOpInterface>(op);
+    if (!strategy || !semantics || !partitionable)
+      return op->emitOpError() << "can't be cut: it has no semantics, or does "
+                                  "not implement PartitionableOpInterface";
+    LocalPiece piece(builder, op, semantics, strategy, mesh, mapping);
+    for (auto [i, value] : llvm::enumerate(getTensorOperands(op))) {
+      Value &operand = piece.operands.emplace_back();
+      if (!semantics.getOperands()[i].getRead())
+        continue;
+      FailureOr<Value> local =
+          take(op, i, value,
+               getOperandPlacement(semantics, strategy, i,
+                                   typeOf(value).getShape(), mesh));
+      if (failed(local))
+        return failure();
+      operand = *local;
+    }
+    FailureOr<SmallVector<Value>> results = partitionable.createLocal(piece);
+    if (failed(results))
+      return failure();
+    for (auto [global, local] : llvm::zip_equal(op->getResults(), *results))
+      define(global, local,
+             getResultPlacement(
+                 semantics, strategy, cast<OpResult>(global).getResultNumber(),
+                 typeOf(global).getShape(), mesh));
+    ++numLocal;
+    return success();
+  }
+
+  LogicalResult visitWhole(Operation *op) {
+    IRMapping whole = mapping;
+    for (auto [i, value] : llvm::enumerate(getTensorOperands(op))) {
+      FailureOr<Value> local = take(op, i, value, wholeOf(value));
+      if (failed(local))
+        return failure();
+      whole.map(value, *local);
+    }
+    Operation *clone = builder.clone(*op, whole);
+    for (StringRef name : {TofuDialect::kSemantics, TofuDialect::kLayouts})
+      clone->removeAttr(name);
+    for (auto [global, local] :
+         llvm::zip_equal(op->getResults(), clone->getResults())) {
+      mapping.map(global, local);
+      if (isa<RankedTensorType>(global.getType()))
+        placements[global] = wholeOf(global);
+    }
+    numWhole += op->getNumResults() && isa<TensorType>(op->getResultTypes()[0]);
+    return success();
+  }
+
+  LogicalResult visitReturn(Operation *op) {
+    SmallVector<Value> results;
+    for (auto [i, value] : llvm::enumerate(op->getOperands())) {
+      if (!isa<RankedTensorType>(value.getType())) {
+        results.push_back(mapping.lookup(value));
+        continue;
+      }
+      auto layout =
+          function.getResultAttrOfType<LayoutAttr>(i, TofuDialect::kLayout);
+      if (!layout)
+        return function.emitError()
+               << "result " << i << " has no tofu.layout; run tofu-plan";
+      FailureOr<Value> local = take(op, i, value, layout);
+      if (failed(local))
+        return failure();
+      results.push_back(*local);
+      function.setResultAttr(i, TofuDialect::kGlobalType,
+                             TypeAttr::get(value.getType()));
+    }
+    builder.create(op->getLoc(), op->getName().getIdentifier(), results);
+    return success();
+  }
+
+  func::FuncOp function;
+  FlatSymbolRefAttr meshName;
+  MeshOp meshOp;
+  search::Mesh mesh;
+  OpBuilder builder;
+  IRMapping mapping;
+  DenseMap<Value, PlacementAttrInterface> placements;
+};
+
+struct LocalizePass : public tofu::impl::LocalizePassBase<LocalizePass> {
+  void runOnOperation() override {
+    for (auto function : getOperation().getOps<func::FuncOp>()) {
+      if (!isPlanned(function))
+        continue;
+      FlatSymbolRefAttr name = getPlanMesh(function);
+      if (!name)
+        continue;
+      MeshOp mesh = lookupMesh(function, name);
+      if (!mesh) {
+        function.emitError() << "unknown mesh: " << name;
+        return signalPassFailure();
+      }
+      Localizer localizer(function, name, mesh);
+      if (failed(localizer.run()))
+        return signalPassFailure();
+      numLocal += localizer.numLocal;
+      numWhole += localizer.numWhole;
+    }
+  }
+};
+} // namespace

@@ -1,0 +1,230 @@
+//===- Plan.cpp - The search, as a pass -----------------------------------===//
+//
+// Part of the Tofu project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "PlanGraph.h"
+#include "PlanJson.h"
+#include "Tofu/Transforms/Passes.h"
+
+#include "mlir/IR/Verifier.h"
+#include "mlir/Support/FileUtilities.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/ToolOutputFile.h"
+
+namespace mlir::tofu {
+#define GEN_PASS_DEF_PLANPASS
+#include "Tofu/Transforms/Passes.h.inc"
+} // namespace mlir::tofu
+
+using namespace mlir;
+using namespace mlir::tofu;
+
+static constexpr StringLiteral kMeshName = "mesh";
+
+namespace {
+/// What the functions of a module have in common.
+struct Totals {
+  int64_t bytes = 0;
+  double seconds = 0;
+  bool exact = true;
+  llvm::json::Array functions;
+};
+
+struct PlanPass : public tofu::impl::PlanPassBase<PlanPass> {
+  using PlanPassBase::PlanPassBase;
+
+  void runOnOperation() override {
+    if (failed(readOptions()) || failed(setUpMesh()))
+      return signalPassFailure();
+    Totals totals;
+    for (auto function : getOperation().getOps<func::FuncOp>())
+      if (isPlanned(function) && failed(plan(function, totals)))
+        return signalPassFailure();
+    numBytes = totals.bytes;
+    if (!json.empty() && failed(writeJson(std::move(totals))))
+      return signalPassFailure();
+  }
+
+private:
+  InFlightDiagnostic error() { return getOperation().emitError("tofu-plan: "); }
+
+  LogicalResult readOptions() {
+    options.replication = replication;
+    options.partials = partials;
+    if (charge == "once")
+      options.charge = search::Charge::Once;
+    else if (charge == "per-use")
+      options.charge = search::Charge::PerUse;
+    else
+      return error() << "charge must be once or per-use, not " << charge;
+    if (devices < 0 || devices > MeshOp::kMostDevices)
+      return error() << "devices must be between 1 and "
+                     << MeshOp::kMostDevices << ", not " << devices;
+    return load.empty() ? success() : readJson();
+  }
+
+  LogicalResult readJson() {
+    std::string message;
+    auto file = openInputFile(load, &message);
+    if (!file)
+      return error() << message;
+    llvm::Expected<llvm::json::Value> value =
+        llvm::json::parse(file->getBuffer());
+    if (!value)
+      return error() << load << ": " << llvm::toString(value.takeError());
+    if (!value->getAsObject())
+      return error() << load << ": not a plan";
+    loaded = std::move(*value->getAsObject());
+    const llvm::json::Array *axes = loaded->getArray("mesh");
+    if (!axes)
+      return error() << load << ": no mesh";
+    return fromJson(meshInfo, *axes, [&](const Twine &what) {
+      error() << load << ": " << what;
+    });
+  }
+
+  /// Parses x=2,y=4.
+  LogicalResult parseMesh(StringRef text) {
+    SmallVector<StringRef> axes;
+    text.split(axes, ',');
+    for (StringRef axis : axes) {
+      auto [name, size] = axis.split('=');
+      int64_t number;
+      if (name.trim().empty() || size.trim().getAsInteger(10, number) ||
+          number < 1)
+        return error() << "mesh must be like x=2,y=4, not " << text;
+      meshInfo.names.push_back(name.trim().str());
+      meshInfo.sizes.push_back(number);
+    }
+    return success();
+  }
+
+  LogicalResult chooseMesh() {
+    if (loaded)
+      return success();
+    if (!mesh.empty())
+      return parseMesh(mesh);
+    auto meshes = getOperation().getOps<MeshOp>();
+    if (devices == 0 && !meshes.empty()) {
+      meshInfo = (*meshes.begin()).getMesh();
+      return success();
+    }
+    if (devices == 0)
+      return error() << "say devices= or mesh=, or give the program a tofu.mesh";
+    meshInfo = search::Mesh::factored(devices);
+    return success();
+  }
+
+  LogicalResult setUpMesh() {
+    if (failed(chooseMesh()))
+      return failure();
+    if (devices != 0 && meshInfo.numDevices() != devices)
+      return error() << "devices is " << devices << ", the mesh has "
+                     << meshInfo.numDevices();
+    ModuleOp module = getOperation();
+    meshSymbol = FlatSymbolRefAttr::get(module.getContext(), kMeshName);
+    for (MeshOp op : module.getOps<MeshOp>()) {
+      search::Mesh known = op.getMesh();
+      if (known.names == meshInfo.names && known.sizes == meshInfo.sizes) {
+        meshSymbol = FlatSymbolRefAttr::get(op.getSymNameAttr());
+        return success();
+      }
+    }
+    if (Operation *other = SymbolTable::lookupSymbolIn(module, kMeshName))
+      return other->emitError()
+             << "the plan is on another mesh, which would be called @"
+             << kMeshName << " too";
+    auto builder = OpBuilder::atBlockBegin(module.getBody());
+    auto op = MeshOp::create(builder, module.getLoc(), kMeshName, meshInfo);
+    return verify(op);
+  }
+
+  LogicalResult plan(func::FuncOp function, Totals &totals) {
+    PlanGraph graph(function);
+    search::Plan result;
+    if (failed(loaded ? loadPlan(graph, result)
+                      : searchPlan(graph, result, totals)))
+      return failure();
+    totals.bytes += result.totalBytes;
+    if (!json.empty())
+      totals.functions.push_back(toJson(graph, result));
+    if (print)
+      printPlan(llvm::errs(), graph, result);
+    return success();
+  }
+
+  LogicalResult searchPlan(PlanGraph &graph, search::Plan &result,
+                           Totals &totals) {
+    search::SearchResult found =
+        search::searchRecursive(graph.graph, meshInfo, options);
+    for (const std::string &remark : found.remarks)
+      graph.function.emitRemark() << remark;
+    totals.seconds += found.seconds;
+    totals.exact &= found.exact;
+    graph.write(found.plan, meshSymbol);
+    result = std::move(found.plan);
+    return success();
+  }
+
+  LogicalResult loadPlan(PlanGraph &graph, search::Plan &result) {
+    const llvm::json::Array *functions = loaded->getArray("functions");
+    StringRef name = graph.function.getName();
+    auto complain = [&](const Twine &what) {
+      graph.function.emitError() << load << ": " << what;
+    };
+    const llvm::json::Object *mine = nullptr;
+    if (functions)
+      for (const llvm::json::Value &value : *functions)
+        if (const auto *object = value.getAsObject();
+            object && object->getString("name") == llvm::StringRef(name))
+          mine = object;
+    if (!mine) {
+      complain("no plan of @" + name);
+      return failure();
+    }
+    if (failed(fromJson(graph, *mine, complain)) ||
+        failed(verify(graph.function)))
+      return failure();
+    result = graph.read(meshInfo);
+    if (std::optional<std::string> wrong =
+            search::checkPlan(graph.graph, result)) {
+      complain(*wrong);
+      return failure();
+    }
+    search::countBytes(graph.graph, result, options.charge);
+    return success();
+  }
+
+  LogicalResult writeJson(Totals totals) {
+    std::string message;
+    auto file = openOutputFile(json, &message);
+    if (!file)
+      return error() << message;
+    llvm::json::Object object{
+        {"format", 1},
+        {"devices", meshInfo.numDevices()},
+        {"mesh", toJson(meshInfo)},
+        {"options", llvm::json::Object{{"algorithm", "recursive"},
+                                       {"replication", bool(replication)},
+                                       {"partials", bool(partials)},
+                                       {"charge", charge.getValue()}}},
+        {"total_bytes", totals.bytes},
+        {"search_seconds", totals.seconds},
+        {"exact", totals.exact},
+        {"functions", std::move(totals.functions)}};
+    file->os() << llvm::formatv("{0:2}\n", llvm::json::Value(std::move(object)));
+    file->keep();
+    return success();
+  }
+
+  search::SearchOptions options;
+  search::Mesh meshInfo;
+  FlatSymbolRefAttr meshSymbol;
+  std::optional<llvm::json::Object> loaded;
+};
+} // namespace

@@ -1,0 +1,325 @@
+//===- PlanGraph.cpp - Between a function and its graph -------------------===//
+//
+// Part of the Tofu project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "PlanGraph.h"
+
+#include "Tofu/Transforms/Remade.h"
+
+#include "llvm/Support/MD5.h"
+
+using namespace mlir;
+using namespace mlir::tofu;
+
+bool mlir::tofu::isPlanned(func::FuncOp function) {
+  return function.getBody().hasOneBlock() && !function.isPrivate();
+}
+
+FlatSymbolRefAttr mlir::tofu::getPlanMesh(func::FuncOp function) {
+  for (unsigned i = 0; i < function.getNumArguments(); ++i)
+    if (auto layout =
+            function.getArgAttrOfType<LayoutAttr>(i, TofuDialect::kLayout))
+      return layout.getMesh();
+  for (unsigned i = 0; i < function.getNumResults(); ++i)
+    if (auto layout =
+            function.getResultAttrOfType<LayoutAttr>(i, TofuDialect::kLayout))
+      return layout.getMesh();
+  FlatSymbolRefAttr mesh;
+  function.walk([&](Operation *op) {
+    auto strategy = op->getAttrOfType<StrategyAttr>(TofuDialect::kStrategy);
+    if (!strategy)
+      return WalkResult::advance();
+    mesh = strategy.getMesh();
+    return WalkResult::interrupt();
+  });
+  return mesh;
+}
+
+//===----------------------------------------------------------------------===//
+// Building
+//===----------------------------------------------------------------------===//
+
+static int64_t getElementBytes(Type type) {
+  if (isa<IndexType>(type))
+    return 8;
+  if (auto complex = dyn_cast<ComplexType>(type))
+    return 2 * getElementBytes(complex.getElementType());
+  return type.isIntOrFloat() ? (type.getIntOrFloatBitWidth() + 7) / 8 : 8;
+}
+
+std::optional<unsigned> PlanGraph::addValue(Value value) {
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  if (!type || !type.hasStaticShape() || isConstantTensor(value))
+    return std::nullopt;
+  auto [it, isNew] = numbers.try_emplace(value, values.size());
+  if (!isNew)
+    return it->second;
+  search::Value &added = graph.values.emplace_back();
+  added.shape.assign(type.getShape().begin(), type.getShape().end());
+  added.elementBytes = getElementBytes(type.getElementType());
+  values.push_back(value);
+  return it->second;
+}
+
+static SmallVector<search::LinearExpr, 4> getWholeIndex(Value value) {
+  int64_t rank = cast<RankedTensorType>(value.getType()).getRank();
+  return SmallVector<search::LinearExpr, 4>(rank, search::LinearExpr::all());
+}
+
+/// An operator that every device does in full.
+static search::Operator getWholeOperator(Operation *op) {
+  search::Operator whole;
+  for (Value operand : getTensorOperands(op))
+    whole.operands.push_back({0, getWholeIndex(operand), -1});
+  for (Value result : op->getResults())
+    if (isa<RankedTensorType>(result.getType()))
+      whole.results.push_back({0, getWholeIndex(result)});
+  return whole;
+}
+
+/// The sets of operands that a partial sum may pass through, over the operands
+/// that the graph keeps; a set with another operand is no use.
+static SmallVector<uint64_t, 2> keepLinear(ArrayRef<uint64_t> sets,
+                                           ArrayRef<unsigned> kept) {
+  SmallVector<uint64_t, 2> result;
+  for (uint64_t set : sets) {
+    uint64_t mapped = 0, found = 0;
+    for (auto [i, operand] : llvm::enumerate(kept))
+      if (operand < 64 && i < 64 && (set >> operand & 1)) {
+        mapped |= uint64_t(1) << i;
+        found |= uint64_t(1) << operand;
+      }
+    if (mapped && found == set)
+      result.push_back(mapped);
+  }
+  return result;
+}
+
+void PlanGraph::addOperator(Operation *op) {
+  auto semantics = op->getAttrOfType<SemanticsAttr>(TofuDialect::kSemantics);
+  PlannedOperator planned{op, semantics, {}};
+  search::Operator described;
+  FailureOr<search::Operator> known =
+      semantics ? semantics.getOperator() : FailureOr<search::Operator>();
+  if (succeeded(known))
+    described = *known;
+  else
+    described = getWholeOperator(op);
+  if (failed(known))
+    planned.semantics = {};
+
+  search::Operator added;
+  added.name = op->getName().getStringRef().str();
+  added.dims = described.dims;
+  for (auto [i, value] : llvm::enumerate(getTensorOperands(op))) {
+    if (semantics && !semantics.getOperands()[i].getRead())
+      continue;
+    std::optional<unsigned> number = addValue(value);
+    if (!number)
+      continue;
+    search::Operand &operand =
+        added.operands.emplace_back(described.operands[i]);
+    operand.value = *number;
+    planned.operands.push_back(i);
+  }
+  unsigned next = 0;
+  for (Value result : op->getResults()) {
+    if (!isa<RankedTensorType>(result.getType()))
+      continue;
+    search::Result produced = described.results[next++];
+    std::optional<unsigned> number = addValue(result);
+    if (!number)
+      continue;
+    produced.value = *number;
+    added.results.push_back(produced);
+  }
+  added.linear = keepLinear(described.linear, planned.operands);
+  if (added.operands.empty() && added.results.empty())
+    return;
+  graph.operators.push_back(std::move(added));
+  operators.push_back(std::move(planned));
+}
+
+DenseMap<unsigned, unsigned> PlanGraph::getCarried() const {
+  DenseMap<unsigned, unsigned> carried;
+  func::FuncOp f = function;
+  for (unsigned arg = 0; arg < f.getNumArguments(); ++arg)
+    for (StringRef name : {StringRef("tf.aliasing_output"),
+                           StringRef(TofuDialect::kCarriedTo)}) {
+      auto result = f.getArgAttrOfType<IntegerAttr>(arg, name);
+      if (result && result.getInt() >= 0 &&
+          result.getInt() < int64_t(f.getNumResults()) &&
+          f.getArgumentTypes()[arg] == f.getResultTypes()[result.getInt()])
+        carried.try_emplace(result.getInt(), arg);
+    }
+  return carried;
+}
+
+void PlanGraph::addCarried() {
+  Operation *terminator = function.getBody().front().getTerminator();
+  for (auto [result, arg] : getCarried()) {
+    std::optional<unsigned> from = lookup(terminator->getOperand(result));
+    std::optional<unsigned> to = lookup(function.getArgument(arg));
+    if (from && to && *from != *to)
+      graph.carried.push_back({*from, *to});
+  }
+  llvm::sort(graph.carried, [](auto &a, auto &b) { return a.to < b.to; });
+}
+
+PlanGraph::PlanGraph(func::FuncOp function) : function(function) {
+  for (BlockArgument arg : function.getArguments())
+    addValue(arg);
+  for (Operation &op : function.getBody().front().without_terminator())
+    addOperator(&op);
+  addCarried();
+}
+
+std::optional<unsigned> PlanGraph::lookup(Value value) const {
+  auto it = numbers.find(value);
+  if (it == numbers.end())
+    return std::nullopt;
+  return it->second;
+}
+
+//===----------------------------------------------------------------------===//
+// Attributes
+//===----------------------------------------------------------------------===//
+
+static uint64_t mapBits(uint64_t bits, function_ref<int64_t(unsigned)> map) {
+  uint64_t mapped = 0;
+  for (unsigned i = 0; i < 64; ++i)
+    if (bits >> i & 1)
+      if (int64_t to = map(i); to >= 0)
+        mapped |= uint64_t(1) << to;
+  return mapped;
+}
+
+search::Strategy PlanGraph::toSemantics(unsigned i,
+                                        search::Strategy strategy) const {
+  ArrayRef<unsigned> operands = operators[i].operands;
+  strategy.partialOperands = mapBits(
+      strategy.partialOperands, [&](unsigned bit) { return operands[bit]; });
+  return strategy;
+}
+
+search::Strategy PlanGraph::toGraph(unsigned i,
+                                    search::Strategy strategy) const {
+  ArrayRef<unsigned> operands = operators[i].operands;
+  strategy.partialOperands =
+      mapBits(strategy.partialOperands, [&](unsigned bit) -> int64_t {
+        const unsigned *it = llvm::find(operands, bit);
+        return it == operands.end() ? -1 : it - operands.begin();
+      });
+  return strategy;
+}
+
+LayoutAttr PlanGraph::getLayout(Value value, const search::Plan &plan,
+                                FlatSymbolRefAttr mesh) const {
+  if (std::optional<unsigned> number = lookup(value))
+    return LayoutAttr::get(mesh, plan.layouts[*number], Combiner::Sum,
+                           plan.mesh);
+  return LayoutAttr::getWhole(mesh,
+                              cast<RankedTensorType>(value.getType()).getRank());
+}
+
+void PlanGraph::write(const search::Plan &plan, FlatSymbolRefAttr mesh) {
+  for (auto [i, planned] : llvm::enumerate(operators)) {
+    if (planned.semantics)
+      planned.op->setAttr(
+          TofuDialect::kStrategy,
+          StrategyAttr::get(mesh, toSemantics(i, plan.strategies[i]),
+                            plan.mesh));
+    SmallVector<Attribute> layouts;
+    // What is no tensor has a unit in the place of its layout.
+    for (Value result : planned.op->getResults())
+      layouts.push_back(isa<RankedTensorType>(result.getType())
+                            ? Attribute(getLayout(result, plan, mesh))
+                            : UnitAttr::get(mesh.getContext()));
+    planned.op->setAttr(TofuDialect::kLayouts,
+                        ArrayAttr::get(mesh.getContext(), layouts));
+  }
+  for (BlockArgument arg : function.getArguments())
+    if (isa<RankedTensorType>(arg.getType()))
+      function.setArgAttr(arg.getArgNumber(), TofuDialect::kLayout,
+                          getLayout(arg, plan, mesh));
+  DenseMap<unsigned, unsigned> carried = getCarried();
+  Operation *terminator = function.getBody().front().getTerminator();
+  for (auto [i, value] : llvm::enumerate(terminator->getOperands())) {
+    if (!isa<RankedTensorType>(value.getType()))
+      continue;
+    auto tied = carried.find(i);
+    if (tied != carried.end())
+      value = function.getArgument(tied->second);
+    function.setResultAttr(i, TofuDialect::kLayout,
+                           getLayout(value, plan, mesh));
+  }
+}
+
+static search::Layout resolve(LayoutAttr layout, int64_t rank,
+                              const search::Mesh &mesh) {
+  search::Layout resolved;
+  resolved.dims.resize(rank);
+  if (!layout)
+    return resolved;
+  for (auto [i, axes] : llvm::enumerate(layout.getDims()))
+    resolved.dims[i] = axes.resolve(mesh);
+  resolved.partial = layout.getPartial().resolve(mesh);
+  return resolved;
+}
+
+search::Plan PlanGraph::read(const search::Mesh &mesh) const {
+  search::Plan plan;
+  plan.mesh = mesh;
+  for (auto [i, planned] : llvm::enumerate(operators)) {
+    search::Strategy &strategy = plan.strategies.emplace_back();
+    strategy.dims.resize(graph.operators[i].dims.size());
+    if (auto attr =
+            planned.op->getAttrOfType<StrategyAttr>(TofuDialect::kStrategy))
+      strategy = toGraph(i, attr.resolve(mesh));
+  }
+  func::FuncOp f = function;
+  for (Value value : values) {
+    LayoutAttr layout;
+    if (auto arg = dyn_cast<BlockArgument>(value))
+      layout = f.getArgAttrOfType<LayoutAttr>(arg.getArgNumber(),
+                                              TofuDialect::kLayout);
+    else if (auto layouts = value.getDefiningOp()->getAttrOfType<ArrayAttr>(
+                 TofuDialect::kLayouts))
+      layout = dyn_cast<LayoutAttr>(
+          layouts[cast<OpResult>(value).getResultNumber()]);
+    plan.layouts.push_back(resolve(
+        layout, cast<RankedTensorType>(value.getType()).getRank(), mesh));
+  }
+  return plan;
+}
+
+std::string PlanGraph::getHash() const {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  DenseMap<Value, unsigned> names;
+  auto name = [&](Value value) {
+    return names.try_emplace(value, names.size()).first->second;
+  };
+  func::FuncOp f = function;
+  f.walk<WalkOrder::PreOrder>([&](Operation *op) {
+    os << op->getName() << '(';
+    for (Value operand : op->getOperands())
+      os << name(operand) << ':' << operand.getType() << ' ';
+    os << ")->(";
+    for (Value result : op->getResults())
+      os << name(result) << ':' << result.getType() << ' ';
+    os << ')';
+    if (Attribute semantics = op->getAttr(TofuDialect::kSemantics))
+      os << semantics;
+    os << '\n';
+  });
+  llvm::MD5 hash;
+  hash.update(text);
+  llvm::MD5::MD5Result result;
+  hash.final(result);
+  return std::string(result.digest());
+}

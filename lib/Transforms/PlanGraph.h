@@ -1,0 +1,82 @@
+//===- PlanGraph.h - Between a function and its graph -----------*- C++ -*-===//
+//
+// Part of the Tofu project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TOFU_LIB_TRANSFORMS_PLANGRAPH_H
+#define TOFU_LIB_TRANSFORMS_PLANGRAPH_H
+
+#include "Tofu/Dialect/Placement.h"
+#include "Tofu/Search/Search.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace mlir::tofu {
+
+/// An operator of the graph and the operation that it stands for.
+struct PlannedOperator {
+  Operation *op = nullptr;
+  SemanticsAttr semantics; ///< null: every device does all of the operation
+  /// For each operand of the graph's operator its number among the operands of
+  /// the semantics, or among the tensors that the operation uses.
+  SmallVector<unsigned> operands;
+};
+
+/// The annotated function as the search sees it. Constants and remade values
+/// are left out, and so are values of unknown size, which stay whole.
+class PlanGraph {
+public:
+  explicit PlanGraph(func::FuncOp function);
+
+  func::FuncOp function;
+  search::PartitionGraph graph;
+  std::vector<PlannedOperator> operators; ///< as in `graph`
+  std::vector<Value> values;              ///< as in `graph`
+
+  /// The number of `value` in the graph.
+  std::optional<unsigned> lookup(Value value) const;
+
+  /// Writes `plan` into the function's attributes.
+  void write(const search::Plan &plan, FlatSymbolRefAttr mesh);
+
+  /// Reads the plan back from the attributes.
+  search::Plan read(const search::Mesh &mesh) const;
+
+  /// Which result must keep the layout of which argument: argument numbers by
+  /// result number (`tf.aliasing_output`, `tofu.carried_to`).
+  DenseMap<unsigned, unsigned> getCarried() const;
+
+  /// A hash of what the plan depends on: operations, types, how they are
+  /// connected, semantics.
+  std::string getHash() const;
+
+private:
+  std::optional<unsigned> addValue(Value value);
+  void addOperator(Operation *op);
+  void addCarried();
+  LayoutAttr getLayout(Value value, const search::Plan &plan,
+                       FlatSymbolRefAttr mesh) const;
+  search::Strategy toSemantics(unsigned i, search::Strategy strategy) const;
+  search::Strategy toGraph(unsigned i, search::Strategy strategy) const;
+
+  DenseMap<Value, unsigned> numbers;
+};
+
+/// True if the plan of `function` is made on its own: it has a body of one block
+/// and is not private.
+bool isPlanned(func::FuncOp function);
+
+/// The mesh that the plan of `function` is on, from its layouts and strategies;
+/// null if it has no plan.
+FlatSymbolRefAttr getPlanMesh(func::FuncOp function);
+
+/// Prints the plan as a table whose lines sum to the total.
+void printPlan(raw_ostream &os, const PlanGraph &graph,
+               const search::Plan &plan);
+
+} // namespace mlir::tofu
+
+#endif // TOFU_LIB_TRANSFORMS_PLANGRAPH_H

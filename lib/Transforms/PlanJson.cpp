@@ -1,0 +1,264 @@
+//===- PlanJson.cpp - Plans as files --------------------------------------===//
+//
+// Part of the Tofu project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "PlanJson.h"
+
+#include "mlir/AsmParser/AsmParser.h"
+#include "mlir/IR/Diagnostics.h"
+
+using namespace mlir;
+using namespace mlir::tofu;
+namespace json = llvm::json;
+
+//===----------------------------------------------------------------------===//
+// Writing
+//===----------------------------------------------------------------------===//
+
+static std::string toText(Attribute attr) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  attr.print(os);
+  return text;
+}
+
+static std::string toText(Location loc) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  loc.print(os);
+  return text;
+}
+
+static json::Array toJson(ArrayRef<int64_t> numbers) {
+  json::Array array;
+  for (int64_t number : numbers)
+    array.push_back(number);
+  return array;
+}
+
+static json::Array layoutsOf(Operation *op) {
+  json::Array array;
+  if (auto layouts = op->getAttrOfType<ArrayAttr>(TofuDialect::kLayouts))
+    for (Attribute layout : layouts)
+      array.push_back(toText(layout));
+  return array;
+}
+
+static json::Object toJson(const PlannedOperator &planned,
+                           const search::Bytes &bytes) {
+  json::Object object{
+      {"operator", planned.op->getName().getStringRef().str()},
+      {"location", toText(planned.op->getLoc())},
+      {"layouts", layoutsOf(planned.op)},
+      {"operand_bytes", toJson(bytes.operands)},
+      {"result_bytes", toJson(bytes.results)}};
+  if (Attribute strategy = planned.op->getAttr(TofuDialect::kStrategy))
+    object["strategy"] = toText(strategy);
+  return object;
+}
+
+json::Array mlir::tofu::toJson(const search::Mesh &mesh) {
+  json::Array axes;
+  for (auto [name, size] : llvm::zip_equal(mesh.names, mesh.sizes))
+    axes.push_back(json::Object{{"name", name}, {"size", size}});
+  return axes;
+}
+
+/// Layouts of arguments or results; null for what is no tensor.
+static json::Array boundaryLayouts(unsigned count,
+                                   function_ref<Attribute(unsigned)> get) {
+  json::Array layouts;
+  for (unsigned i = 0; i < count; ++i) {
+    Attribute layout = get(i);
+    layouts.push_back(layout ? json::Value(toText(layout))
+                             : json::Value(nullptr));
+  }
+  return layouts;
+}
+
+json::Object mlir::tofu::toJson(const PlanGraph &graph,
+                                const search::Plan &plan) {
+  func::FuncOp function = graph.function;
+  json::Array operators;
+  for (auto [planned, bytes] :
+       llvm::zip_equal(graph.operators, plan.operatorBytes))
+    operators.push_back(::toJson(planned, bytes));
+  return json::Object{
+      {"name", function.getName().str()},
+      {"hash", graph.getHash()},
+      {"total_bytes", plan.totalBytes},
+      {"arguments",
+       boundaryLayouts(function.getNumArguments(),
+                       [&](unsigned i) {
+                         return function.getArgAttr(i, TofuDialect::kLayout);
+                       })},
+      {"results",
+       boundaryLayouts(function.getNumResults(),
+                       [&](unsigned i) {
+                         return function.getResultAttr(i, TofuDialect::kLayout);
+                       })},
+      {"operators", std::move(operators)},
+      {"carried_bytes", ::toJson(plan.carriedBytes)}};
+}
+
+//===----------------------------------------------------------------------===//
+// Reading
+//===----------------------------------------------------------------------===//
+
+LogicalResult
+mlir::tofu::fromJson(search::Mesh &mesh, const json::Array &axes,
+                     function_ref<void(const Twine &)> complain) {
+  for (const json::Value &value : axes) {
+    const json::Object *axis = value.getAsObject();
+    std::optional<llvm::StringRef> name = axis ? axis->getString("name")
+                                               : std::nullopt;
+    std::optional<int64_t> size = axis ? axis->getInteger("size")
+                                       : std::nullopt;
+    if (!name || !size || *size < 1) {
+      complain("an axis needs a name and a size of at least 1");
+      return failure();
+    }
+    mesh.names.push_back(name->str());
+    mesh.sizes.push_back(*size);
+  }
+  return success();
+}
+
+/// Parses an attribute of kind `AttrTy`; a file is no place for a crash.
+template <typename AttrTy>
+static AttrTy parse(MLIRContext *context, std::optional<llvm::StringRef> text) {
+  if (!text)
+    return {};
+  // The parser's own diagnostics have no place to point at.
+  ScopedDiagnosticHandler silence(context, [](Diagnostic &) {});
+  return dyn_cast_or_null<AttrTy>(parseAttribute(*text, context));
+}
+
+namespace {
+/// Everything a file says of one function, checked before any of it is set.
+struct ParsedPlan {
+  SmallVector<LayoutAttr> arguments, results;
+  SmallVector<StrategyAttr> strategies;
+  SmallVector<SmallVector<LayoutAttr>> layouts;
+};
+
+class PlanReader {
+public:
+  PlanReader(PlanGraph &graph, const json::Object &plan,
+             function_ref<void(const Twine &)> complain)
+      : graph(graph), plan(plan), complain(complain),
+        context(graph.function.getContext()) {}
+
+  LogicalResult read(ParsedPlan &parsed) {
+    return success(succeeded(readBoundary("arguments",
+                                          graph.function.getArgumentTypes(),
+                                          parsed.arguments)) &&
+                   succeeded(readBoundary("results",
+                                          graph.function.getResultTypes(),
+                                          parsed.results)) &&
+                   succeeded(readOperators(parsed)));
+  }
+
+private:
+  LogicalResult fail(const Twine &what) {
+    complain(what);
+    return failure();
+  }
+
+  LogicalResult readLayout(const json::Value &value, Type type,
+                           const Twine &what, LayoutAttr &layout) {
+    if (!isa<RankedTensorType>(type))
+      return success();
+    layout = parse<LayoutAttr>(context, value.getAsString());
+    return layout ? success() : fail(what + " has no layout");
+  }
+
+  LogicalResult readBoundary(StringRef key, TypeRange types,
+                             SmallVectorImpl<LayoutAttr> &layouts) {
+    const json::Array *list = plan.getArray(key);
+    if (!list || list->size() != types.size())
+      return fail(key + ": " + Twine(list ? list->size() : 0) +
+                  " layouts, the function has " + Twine(types.size()));
+    for (auto [i, type] : llvm::enumerate(types))
+      if (failed(readLayout((*list)[i], type, key + " " + Twine(i),
+                            layouts.emplace_back())))
+        return failure();
+    return success();
+  }
+
+  LogicalResult readOperators(ParsedPlan &parsed) {
+    const json::Array *list = plan.getArray("operators");
+    if (!list || list->size() != graph.operators.size())
+      return fail("operators: " + Twine(list ? list->size() : 0) +
+                  ", the function has " + Twine(graph.operators.size()));
+    for (auto [i, planned] : llvm::enumerate(graph.operators)) {
+      const json::Object *object = (*list)[i].getAsObject();
+      std::string what = ("operator " + Twine(i)).str();
+      if (!object)
+        return fail(what + " is no object");
+      StrategyAttr &strategy = parsed.strategies.emplace_back();
+      if (planned.semantics) {
+        strategy = parse<StrategyAttr>(context, object->getString("strategy"));
+        if (!strategy || strategy.getDims().size() !=
+                             planned.semantics.getDims().size())
+          return fail(what + " has no strategy of its dims");
+      }
+      const json::Array *layouts = object->getArray("layouts");
+      Operation *op = planned.op;
+      if (!layouts || layouts->size() != op->getNumResults())
+        return fail(what + ": other layouts than results");
+      auto &parsedLayouts = parsed.layouts.emplace_back();
+      for (auto [r, type] : llvm::enumerate(op->getResultTypes()))
+        if (failed(readLayout((*layouts)[r], type, what,
+                              parsedLayouts.emplace_back())))
+          return failure();
+    }
+    return success();
+  }
+
+  PlanGraph &graph;
+  const json::Object &plan;
+  function_ref<void(const Twine &)> complain;
+  MLIRContext *context;
+};
+} // namespace
+
+static void setAttributes(PlanGraph &graph, const ParsedPlan &parsed) {
+  func::FuncOp function = graph.function;
+  for (auto [i, layout] : llvm::enumerate(parsed.arguments))
+    if (layout)
+      function.setArgAttr(i, TofuDialect::kLayout, layout);
+  for (auto [i, layout] : llvm::enumerate(parsed.results))
+    if (layout)
+      function.setResultAttr(i, TofuDialect::kLayout, layout);
+  for (auto [planned, strategy, layouts] : llvm::zip_equal(
+           graph.operators, parsed.strategies, parsed.layouts)) {
+    if (strategy)
+      planned.op->setAttr(TofuDialect::kStrategy, strategy);
+    SmallVector<Attribute> attrs;
+    for (LayoutAttr layout : layouts)
+      attrs.push_back(layout ? Attribute(layout)
+                             : UnitAttr::get(function.getContext()));
+    planned.op->setAttr(TofuDialect::kLayouts,
+                        ArrayAttr::get(function.getContext(), attrs));
+  }
+}
+
+LogicalResult
+mlir::tofu::fromJson(PlanGraph &graph, const json::Object &plan,
+                     function_ref<void(const Twine &)> complain) {
+  std::optional<llvm::StringRef> hash = plan.getString("hash");
+  if (!hash || *hash != graph.getHash()) {
+    complain("the plan is of another program");
+    return failure();
+  }
+  ParsedPlan parsed;
+  if (failed(PlanReader(graph, plan, complain).read(parsed)))
+    return failure();
+  setAttributes(graph, parsed);
+  return success();
+}

@@ -1,0 +1,4 @@
+tofu.mesh @mesh[x = 2]
+func.func @unrelated() {
+  return
+}

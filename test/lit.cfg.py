@@ -1,0 +1,54 @@
+# Part of the Tofu project, under the Apache License v2.0 with LLVM Exceptions.
+# See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+import os
+
+import lit.formats
+import lit.util
+
+config.name = "Tofu"
+config.test_format = lit.formats.ShTest(execute_external=False)
+config.suffixes = [".mlir", ".test"]
+config.excludes = ["Inputs", "Unit", "Client"]
+config.test_source_root = os.path.dirname(__file__)
+config.test_exec_root = os.path.join(config.tofu_binary_dir, "test")
+
+tools = os.path.join(config.tofu_binary_dir, "bin")
+libraries = os.path.join(config.tofu_binary_dir, "lib")
+path = [tools, config.llvm_tools_dir, config.environment["PATH"]]
+config.environment["PATH"] = os.pathsep.join(path)
+# Attribute storage is poisoned by LLVM's allocator, which was built without ASan.
+config.environment["ASAN_OPTIONS"] = "allow_user_poisoning=0:detect_leaks=0"
+config.environment["UBSAN_OPTIONS"] = "print_stacktrace=1:halt_on_error=1"
+config.environment["FILECHECK_OPTS"] = "-enable-var-scope"
+
+config.substitutions.append(("%tofu_src", config.tofu_source_dir))
+config.substitutions.append(("%tofu_build", config.tofu_binary_dir))
+config.substitutions.append(("%tofu_tools", tools))
+config.substitutions.append(("%tofu_libs", libraries))
+config.substitutions.append(("%cxx", config.cxx))
+config.substitutions.append(("%llvm_tools", config.llvm_tools_dir))
+config.substitutions.append(("%mlir_dir", config.mlir_dir))
+config.substitutions.append(("%python", config.python))
+config.substitutions.append(("%utils", os.path.join(config.tofu_source_dir, "utils")))
+
+
+def has_library(name):
+    return os.path.exists(os.path.join(libraries, name))
+
+
+# What a test may require, and whether it is here. A test whose feature is not
+# here is counted as skipped; run-tests.py names the feature.
+features = {
+    "cuda": has_library("libtofu_runtime_cuda.so") and os.path.exists("/dev/nvidia0"),
+    "mpi": has_library("libtofu_runtime_mpi.so") and lit.util.which("mpirun"),
+    "glpsol": lit.util.which("glpsol"),
+    "clang-format": config.clang_format,
+    "unsanitized": not config.sanitizer,
+}
+for feature, available in features.items():
+    if available:
+        config.available_features.add(feature)
+if config.clang_format:
+    config.substitutions.append(("%clang_format", config.clang_format))

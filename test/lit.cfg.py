@@ -10,7 +10,7 @@ import lit.util
 config.name = "Tofu"
 config.test_format = lit.formats.ShTest(execute_external=False)
 config.suffixes = [".mlir", ".test"]
-config.excludes = ["Inputs", "Unit", "Client"]
+config.excludes = ["Inputs", "Client"]
 config.test_source_root = os.path.dirname(__file__)
 config.test_exec_root = os.path.join(config.tofu_binary_dir, "test")
 

@@ -10,12 +10,24 @@ set -euo pipefail
 
 cd "$(dirname "$0")/.."
 clang_format=clang-format-22
-mode=(--dry-run -Werror)
+fix=
 for argument in "$@"; do
   case $argument in
-    --fix) mode=(-i) ;;
+    --fix) fix=1 ;;
     *) clang_format=$argument ;;
   esac
 done
-find cmake include lib tofu-opt tofu-run test \( -name '*.cpp' -o -name '*.h' \) -print0 |
-  xargs -0 "$clang_format" "${mode[@]}"
+
+files=()
+while IFS= read -r -d '' file; do
+  files+=("$file")
+done < <(find cmake include lib tofu-opt tofu-run test \( -name '*.cpp' -o -name '*.h' \) -print0)
+
+if [[ -n $fix ]]; then
+  exec "$clang_format" -i "${files[@]}"
+fi
+if ! findings=$("$clang_format" --dry-run -Werror "${files[@]}" 2>&1); then
+  grep -oE '^[^ :]+:[0-9]+' <<<"$findings" | cut -d: -f1 | sort -u
+  echo "not formatted; utils/check-format.sh --fix formats them"
+  exit 1
+fi

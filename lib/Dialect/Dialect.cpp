@@ -147,9 +147,12 @@ static LogicalResult verifyLayout(Operation *op, const Twine &what, Type type,
   auto layout = dyn_cast<LayoutAttr>(attr);
   if (!layout)
     return op->emitOpError() << what << " has no #tofu.layout";
+  // Below tensors, a layout still says what a buffer or a pointer holds.
+  if (type.isIntOrIndexOrFloat() || isa<UnrankedTensorType>(type))
+    return op->emitOpError() << what << " has a layout, but is no ranked tensor";
   auto tensor = dyn_cast<RankedTensorType>(type);
   if (!tensor)
-    return op->emitOpError() << what << " has a layout, but is no ranked tensor";
+    return success();
   MeshOp mesh = lookupMesh(op, layout.getMesh());
   if (!mesh)
     return op->emitOpError() << "unknown mesh: " << layout.getMesh();

@@ -8,10 +8,7 @@
 
 #include "PlanGraph.h"
 
-#include "llvm/Support/Format.h"
 #include "llvm/Support/FormatVariadic.h"
-
-#include <map>
 
 using namespace mlir;
 using namespace mlir::tofu;
@@ -96,13 +93,19 @@ static Line getLine(const PlanGraph &graph, const search::Plan &plan,
   return line;
 }
 
+static void printColumns(raw_ostream &os, ArrayRef<std::string> columns) {
+  os << llvm::formatv(
+      "  {0,-8} {1,-26} {2,-22} {3,-20} {4,-18} {5,14} {6,14}\n", columns[0],
+      columns[1], columns[2], columns[3], columns[4], columns[5], columns[6]);
+}
+
 static void print(raw_ostream &os, const Line &line) {
   std::string name = line.name;
   if (line.count > 1)
     name += " x" + std::to_string(line.count);
-  os << llvm::formatv("  {0,-8} {1,-26} {2,-22} {3,-20} {4,-18} {5,14} {6,14}\n",
-                      line.where, name, line.sizes, line.strategy, line.layout,
-                      line.operandBytes, line.resultBytes);
+  printColumns(os, {line.where, name, line.sizes, line.strategy, line.layout,
+                    std::to_string(line.operandBytes),
+                    std::to_string(line.resultBytes)});
 }
 
 static std::string meshText(const search::Mesh &mesh) {
@@ -119,7 +122,8 @@ void mlir::tofu::printPlan(raw_ostream &os, const PlanGraph &graph,
   os << "plan of @" << function.getName() << " on "
      << plan.mesh.numDevices() << " devices (" << meshText(plan.mesh)
      << "); bytes are received, summed over devices\n";
-  print(os, {"where", "operator", "iteration space", "strategy", "result layout"});
+  printColumns(os, {"where", "operator", "iteration space", "strategy",
+                    "result layout", "operand bytes", "result bytes"});
   std::vector<Line> lines;
   for (unsigned i = 0; i < graph.operators.size(); ++i) {
     Line line = getLine(graph, plan, i);

@@ -1,0 +1,23 @@
+// One value in two places: each use has its own need.
+//
+// Part of the Tofu project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+// RUN: tofu-run %s --devices=1 --check
+// RUN: tofu-run %s --devices=2 --check
+// RUN: tofu-run %s --devices=3 --check
+// RUN: tofu-run %s --devices=4 --check
+// RUN: tofu-run %s --devices=5 --check
+// RUN: tofu-run %s --devices=6 --check
+// RUN: tofu-run %s --devices=7 --check
+// RUN: tofu-run %s --devices=8 --check
+
+func.func @main(%x: tensor<19x19xf32>) -> tensor<19x19xf32> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<19x19xf32>
+  %c = linalg.fill ins(%zero : f32) outs(%e : tensor<19x19xf32>) -> tensor<19x19xf32>
+  %0 = linalg.matmul ins(%x, %x : tensor<19x19xf32>, tensor<19x19xf32>) outs(%c : tensor<19x19xf32>) -> tensor<19x19xf32>
+  %1 = arith.addf %0, %x : tensor<19x19xf32>
+  return %1 : tensor<19x19xf32>
+}

@@ -1,0 +1,275 @@
+//===- WorldTest.cpp - Tests of failures, memory and worlds ---------------===//
+//
+// Part of the Tofu project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "TestWorld.h"
+
+#include "gtest/gtest.h"
+
+#include <atomic>
+#include <chrono>
+#include <thread>
+
+using namespace mlir::tofu::test;
+
+namespace {
+
+/// A sum of one i64 over all devices.
+std::vector<int64_t> sumTable(int64_t devices) {
+  std::vector<int64_t> table = {TOFU_TABLE_VERSION,
+                                TOFU_ALL_REDUCE,
+                                TOFU_COMBINE_SUM,
+                                TOFU_I64,
+                                0,
+                                devices,
+                                devices};
+  table.insert(table.end(), devices, 0);
+  return table;
+}
+
+int64_t sum(TofuContext *context, const std::vector<int64_t> &table,
+            const char *location) {
+  int64_t value = 1, result = 0;
+  void *src[3] = {&value, &value, nullptr};
+  void *dst[3] = {&result, &result, nullptr};
+  tofuCollective(context, nullptr, table.data(), location, 0, src, 0, dst);
+  return result;
+}
+
+//===----------------------------------------------------------------------===//
+// Failures
+//===----------------------------------------------------------------------===//
+
+TEST(World, AFailureEndsAllDevices) {
+  TestWorld world(4);
+  std::vector<int64_t> table = sumTable(4);
+  std::atomic<int> survivors{0};
+  TofuStatus status = world.run([&](TofuContext *context, int64_t device) {
+    if (device == 2)
+      tofuFail(context, "index out of bounds", "model.mlir:12:5");
+    sum(context, table, "model.mlir:13:5");
+    ++survivors;
+  });
+  EXPECT_EQ(status, TOFU_FAILED);
+  EXPECT_EQ(world.error(), "device 2, model.mlir:12:5: index out of bounds");
+  EXPECT_EQ(survivors, 0);
+}
+
+TEST(World, CanBeUsedAfterAFailure) {
+  TestWorld world(3);
+  std::vector<int64_t> table = sumTable(3);
+  for (int i = 0; i < 50; ++i) {
+    TofuStatus status = world.run([&](TofuContext *context, int64_t device) {
+      tofuAlloc(context, 1000);
+      if (device == i % 3)
+        tofuFail(context, "no", "");
+      sum(context, table, "");
+    });
+    EXPECT_EQ(status, TOFU_FAILED);
+    std::vector<int64_t> results(3);
+    status = world.run([&](TofuContext *context, int64_t device) {
+      results[device] = sum(context, table, "");
+    });
+    EXPECT_EQ(status, TOFU_OK) << world.error();
+    EXPECT_EQ(results, std::vector<int64_t>(3, 3));
+  }
+}
+
+TEST(World, DifferentCollectives) {
+  TestWorld world(2);
+  std::vector<int64_t> table = sumTable(2), other = table;
+  other[1] = TOFU_REDUCE_SCATTER;
+  TofuStatus status = world.run([&](TofuContext *context, int64_t device) {
+    sum(context, device ? other : table, device ? "b.mlir:2:1" : "a.mlir:1:1");
+  });
+  EXPECT_EQ(status, TOFU_FAILED);
+  std::string error = world.error();
+  EXPECT_NE(error.find("all_reduce number 1 at a.mlir:1:1"), std::string::npos)
+      << error;
+  EXPECT_NE(error.find("reduce_scatter number 1 at b.mlir:2:1"),
+            std::string::npos)
+      << error;
+}
+
+TEST(World, ADeviceEndsEarly) {
+  TestWorld world(3, 1000);
+  std::vector<int64_t> table = sumTable(3);
+  TofuStatus status = world.run([&](TofuContext *context, int64_t device) {
+    if (device != 1)
+      sum(context, table, "m.mlir:7:3");
+  });
+  EXPECT_EQ(status, TOFU_FAILED);
+  std::string expected = ", m.mlir:7:3: all_reduce waits for devices that have "
+                         "ended the program: 1";
+  std::string error = world.error();
+  EXPECT_TRUE(error == "device 0" + expected || error == "device 2" + expected)
+      << error;
+}
+
+TEST(World, TimesOut) {
+  TestWorld world(4, 0.05);
+  std::vector<int64_t> table = sumTable(4);
+  std::atomic<bool> stop{false};
+  std::thread waker([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    stop = true;
+  });
+  TofuStatus status = world.run([&](TofuContext *context, int64_t device) {
+    while (device % 2 && !stop)
+      std::this_thread::yield();
+    sum(context, table, "m.mlir:7:3");
+  });
+  waker.join();
+  EXPECT_EQ(status, TOFU_FAILED);
+  std::string expected = ", m.mlir:7:3: all_reduce timed out after 0.05 s "
+                         "waiting for devices 1, 3";
+  std::string error = world.error();
+  EXPECT_TRUE(error == "device 0" + expected || error == "device 2" + expected)
+      << error;
+}
+
+TEST(World, ADeviceNeverComesBack) {
+  // The world can't be destroyed, as its thread goes on.
+  auto *world = new TestWorld(2, 0.05);
+  std::vector<int64_t> table = sumTable(2);
+  static std::atomic<bool> stop{false};
+  TofuStatus status = world->run([&](TofuContext *context, int64_t device) {
+    while (device == 1 && !stop)
+      std::this_thread::yield();
+    if (device == 0)
+      sum(context, table, "m.mlir:7:3");
+  });
+  EXPECT_EQ(status, TOFU_STUCK);
+  EXPECT_EQ(world->error(), "device 0, m.mlir:7:3: all_reduce timed out after "
+                            "0.05 s waiting for devices 1");
+  stop = true;
+}
+
+void expectTableError(std::vector<int64_t> table, const std::string &message) {
+  TestWorld world(2);
+  TofuStatus status = world.run([&](TofuContext *context, int64_t device) {
+    if (device == 0)
+      sum(context, table, "here");
+  });
+  EXPECT_EQ(status, TOFU_FAILED);
+  EXPECT_EQ(world.error(), "device 0, here: " + message);
+}
+
+TEST(World, BadTables) {
+  auto with = [](size_t word, int64_t value) {
+    std::vector<int64_t> table = sumTable(2);
+    table[word] = value;
+    return table;
+  };
+  expectTableError(with(0, 3), "table has version 3, the runtime reads 1");
+  expectTableError(with(1, 5), "unknown kind in table: 5");
+  expectTableError(with(2, -1), "unknown combiner in table: -1");
+  expectTableError(with(2, TOFU_COMBINE_MINNUM), "no combiner minnum for i64");
+  expectTableError(with(3, 10), "unknown element type in table: 10");
+  expectTableError(with(4, 33), "unknown rank in table: 33");
+  expectTableError(with(5, 3), "all_reduce is for 3 devices, there are 2");
+  expectTableError(with(6, 3), "group 0 has 2 devices, the table says 3");
+  // Both devices want [0, 2), and hold only the first element.
+  expectTableError(
+      {1, TOFU_FETCH, 0, TOFU_I64, 1, 2, 1, 0, 1, 0, 1, 0, 1, 0, 2, 0, 2},
+      "fetch gives device 0 elements that no device holds");
+  expectTableError({1, TOFU_ALL_REDUCE, TOFU_COMBINE_SUM, TOFU_I64, 1, 2, 2, 0,
+                    0, 0, 1, 0, 2, 0, 1, 0, 2},
+                   "devices 0 and 1 hold partials of different boxes");
+}
+
+TEST(World, SizesMustBeThoseOfTheBoxes) {
+  TestWorld world(1);
+  std::vector<int64_t> table = {1, TOFU_FETCH, 0, TOFU_I64, 1, 1,
+                                1, 0,          0, 2,        0, 2};
+  TofuStatus status = world.run([&](TofuContext *context, int64_t device) {
+    int64_t data[3] = {};
+    void *src[5] = {data, data, nullptr, (void *)3, (void *)1};
+    tofuCollective(context, nullptr, table.data(), "here", 1, src, 1, src);
+  });
+  EXPECT_EQ(status, TOFU_FAILED);
+  EXPECT_EQ(world.error(), "device 0, here: source of fetch has sizes [3], the "
+                           "device's box has [2]");
+}
+
+TEST(World, NumberOfDevices) {
+  const TofuBackend *backend = tofuGetBackend();
+  for (int64_t devices : {0, -1, 1025}) {
+    TofuWorldOptions options = {devices, 1};
+    char error[200] = "";
+    EXPECT_EQ(backend->createWorld(&options, error, sizeof(error)), nullptr);
+    EXPECT_EQ(error, "the host backend has 1 to 1024 devices, not " +
+                         std::to_string(devices));
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+TEST(World, MemoryIsCounted) {
+  TestWorld world(1);
+  TofuContext *context = world.context(0);
+  void *input = world.backend->allocate(context, 1000);
+  TofuStatus status = world.run([&](TofuContext *context, int64_t device) {
+    void *a = tofuAlloc(context, 5000), *b = tofuAlloc(context, 300);
+    if (reinterpret_cast<uintptr_t>(a) % 64 ||
+        reinterpret_cast<uintptr_t>(b) % 64)
+      tofuFail(context, "not aligned", "");
+    tofuFree(context, a);
+    tofuFree(context, nullptr);
+    tofuAlloc(context, 0);
+  });
+  EXPECT_EQ(status, TOFU_OK) << world.error();
+  TofuMemoryStats stats = world.memory(0);
+  EXPECT_EQ(stats.inputBytes, 1000);
+  EXPECT_EQ(stats.programBytes, 300);
+  EXPECT_EQ(stats.peakProgramBytes, 5300);
+  EXPECT_EQ(stats.peakBytes, 6300);
+
+  world.backend->reset(context);
+  world.backend->resetStats(context);
+  stats = world.memory(0);
+  EXPECT_EQ(stats.programBytes, 0);
+  EXPECT_EQ(stats.peakProgramBytes, 0);
+  EXPECT_EQ(stats.peakBytes, 1000);
+  world.backend->release(context, input);
+  EXPECT_EQ(world.memory(0).inputBytes, 0);
+}
+
+TEST(World, MemoryIsUsedAgain) {
+  TestWorld world(1);
+  world.run([&](TofuContext *context, int64_t device) {
+    void *first = tofuAlloc(context, 1 << 20);
+    tofuFree(context, first);
+    if (tofuAlloc(context, 1 << 20) != first)
+      tofuFail(context, "another block", "");
+  });
+  EXPECT_EQ(world.error(), "");
+}
+
+TEST(World, MemoryErrors) {
+  TestWorld world(1);
+  auto run = [&](DeviceFunction function) {
+    EXPECT_EQ(world.run(function), TOFU_FAILED);
+    return world.error();
+  };
+  EXPECT_EQ(run([](TofuContext *context, int64_t) { tofuAlloc(context, -8); }),
+            "device 0: no memory for -8 bytes beside the 0 in use");
+  EXPECT_EQ(run([](TofuContext *context, int64_t) {
+              tofuAlloc(context, int64_t(1) << 60);
+            }),
+            "device 0: no memory for 1152921504606846976 bytes beside the 0 in "
+            "use");
+  alignas(64) static char foreign[128] = {};
+  EXPECT_EQ(run([](TofuContext *context, int64_t) {
+              tofuFree(context, foreign + 64);
+            }),
+            "device 0: memory is freed that is not the device's");
+}
+
+} // namespace

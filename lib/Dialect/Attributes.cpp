@@ -173,9 +173,9 @@ static void printIndex(AsmPrinter &printer, ArrayRef<AffineExpr> index,
 /// Parses `NAME = SIZE`; `?` is a size that isn't known.
 static ParseResult parseNamedSize(AsmParser &parser, StringAttr &name,
                                   int64_t &size) {
-  std::string text;
+  StringRef text;
   SMLoc loc = parser.getCurrentLocation();
-  if (parser.parseKeywordOrString(&text) || parser.parseEqual())
+  if (parser.parseKeyword(&text) || parser.parseEqual())
     return failure();
   name = StringAttr::get(parser.getContext(), text);
   if (succeeded(parser.parseOptionalQuestion())) {
@@ -359,12 +359,12 @@ struct ParsedAccess {
 static ParseResult parseAccess(AsmParser &parser, const NamedDims &dims,
                                ParsedAccess &access) {
   access.loc = parser.getCurrentLocation();
-  std::string name;
-  if (parser.parseKeywordOrString(&name))
+  StringRef name;
+  if (parser.parseKeyword(&name))
     return failure();
   if (name == "init") {
-    std::string next;
-    if (succeeded(parser.parseOptionalKeywordOrString(&next))) {
+    StringRef next;
+    if (succeeded(parser.parseOptionalKeyword(&next))) {
       access.isInit = true;
       name = next;
     }
@@ -502,10 +502,56 @@ void SemanticsAttr::print(AsmPrinter &printer) const {
   printer << '>';
 }
 
+/// A result is put together from parts, so cutting a parallel dim must cut every
+/// result, once, and cutting a reduction none.
+static LogicalResult
+verifyResultDim(function_ref<InFlightDiagnostic()> emitError,
+                IterationDimAttr dim, unsigned position, AccessAttr result,
+                unsigned number) {
+  int64_t uses = llvm::count_if(result.getIndex(), [&](AffineExpr expr) {
+    return expr && expr.isFunctionOfDim(position);
+  });
+  StringRef name = dim.getName().getValue();
+  if (uses > 1)
+    return emitError() << "dim " << name << " indexes " << uses
+                       << " dims of result " << number;
+  if (dim.getKind() == DimKind::Reduction && uses)
+    return emitError() << "dim " << name << " is a reduction, but indexes result "
+                       << number;
+  if (dim.getKind() == DimKind::Parallel && !uses && dim.getSize() != 0 &&
+      dim.getSize() != 1)
+    return emitError() << "dim " << name
+                       << " is parallel, but doesn't index result " << number;
+  return success();
+}
+
+/// Parts are combined in one way, and a sum that passes through is a sum.
+static LogicalResult
+verifyCombiners(function_ref<InFlightDiagnostic()> emitError,
+                ArrayRef<IterationDimAttr> dims, bool isLinear) {
+  IterationDimAttr first;
+  for (IterationDimAttr dim : dims) {
+    if (dim.getKind() != DimKind::Reduction)
+      continue;
+    if (first && first.getCombiner() != dim.getCombiner())
+      return emitError() << "dim " << first.getName().getValue()
+                         << " combines by "
+                         << stringifyCombiner(first.getCombiner()) << ", dim "
+                         << dim.getName().getValue() << " by "
+                         << stringifyCombiner(dim.getCombiner());
+    if (isLinear && dim.getCombiner() != Combiner::Sum)
+      return emitError() << "linear, but dim " << dim.getName().getValue()
+                         << " combines by "
+                         << stringifyCombiner(dim.getCombiner());
+    first = dim;
+  }
+  return success();
+}
+
 LogicalResult SemanticsAttr::verify(
     function_ref<InFlightDiagnostic()> emitError,
     ArrayRef<IterationDimAttr> dims, ArrayRef<AccessAttr> operands,
-    ArrayRef<AccessAttr> results, ArrayRef<int64_t>) {
+    ArrayRef<AccessAttr> results, ArrayRef<int64_t> linear) {
   auto verify = [&](ArrayRef<AccessAttr> accesses,
                     StringRef what) -> LogicalResult {
     for (auto [i, access] : llvm::enumerate(accesses))
@@ -516,10 +562,14 @@ LogicalResult SemanticsAttr::verify(
   };
   if (failed(verify(operands, "operand")) || failed(verify(results, "result")))
     return failure();
-  for (auto [i, result] : llvm::enumerate(results))
+  for (auto [i, result] : llvm::enumerate(results)) {
     if (!result.getRead())
       return emitError() << "result " << i << " has no index";
-  return success();
+    for (auto [position, dim] : llvm::enumerate(dims))
+      if (failed(verifyResultDim(emitError, dim, position, result, i)))
+        return failure();
+  }
+  return verifyCombiners(emitError, dims, !linear.empty());
 }
 
 bool SemanticsAttr::hasDynamicDims() const {
@@ -575,8 +625,9 @@ FailureOr<search::Operator> SemanticsAttr::getOperator() const {
     return failure();
   search::Operator op;
   for (IterationDimAttr dim : getDims())
-    op.dims.push_back(
-        {dim.getSize(), static_cast<search::DimKind>(dim.getKind())});
+    op.dims.push_back({dim.getSize(),
+                       static_cast<search::DimKind>(dim.getKind()),
+                       dim.getCombiner() == Combiner::Sum});
   for (AccessAttr access : getOperands()) {
     auto index = toLinear(access.getIndex());
     if (failed(index))

@@ -28,7 +28,8 @@ static SemanticsAttr computeElementwise(Operation *op, std::string &why) {
   for (Value operand : op->getOperands())
     if (isa<RankedTensorType>(operand.getType()))
       builder.addOperand(index);
-  builder.addResult(index);
+  for (unsigned i = 0; i < op->getNumResults(); ++i)
+    builder.addResult(index);
   return builder.build();
 }
 
@@ -43,10 +44,10 @@ static FailureOr<SmallVector<Value>> createElementwise(LocalPiece &piece) {
   for (Value &operand : operands)
     if (!operand)
       operand = *next++;
-  auto element = cast<RankedTensorType>(piece.op->getResult(0).getType());
-  auto type = piece.resultType(0).clone(element.getElementType());
-  return SmallVector<Value>(
-      cloneLocal(piece, operands, TypeRange(type))->getResults());
+  SmallVector<Type> types;
+  for (unsigned i = 0; i < piece.op->getNumResults(); ++i)
+    types.push_back(piece.resultType(i));
+  return SmallVector<Value>(cloneLocal(piece, operands, types)->getResults());
 }
 
 namespace {

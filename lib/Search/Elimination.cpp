@@ -131,6 +131,14 @@ int64_t Elimination::tableSize(unsigned var) const {
   return size;
 }
 
+llvm::SmallVector<unsigned, 8> Elimination::liveFactors(unsigned var) const {
+  llvm::SmallVector<unsigned, 8> live;
+  for (unsigned index : factorsOf[var])
+    if (factors[index].live)
+      live.push_back(index);
+  return live;
+}
+
 void Elimination::eliminate(unsigned var) {
   llvm::SmallVector<unsigned, 4> scope(neighbours[var].begin(),
                                        neighbours[var].end());
@@ -144,7 +152,7 @@ void Elimination::eliminate(unsigned var) {
   llvm::SmallVector<unsigned, 8> dims{var};
   dims.append(scope.begin(), scope.end());
   std::vector<int64_t> sum(size * domains[var], 0);
-  for (unsigned index : factorsOf[var]) {
+  for (unsigned index : liveFactors(var)) {
     auto loops = loopsOver(dims, factors[index].scope, domains);
     coalesce(loops);
     addEntries(sum.data(), factors[index].table.data(), loops);
@@ -161,10 +169,7 @@ void Elimination::eliminate(unsigned var) {
 
 /// Takes `var` and its factors out of the graph, and notes them for later.
 void Elimination::detach(unsigned var) {
-  Step step{var, {}};
-  for (unsigned index : factorsOf[var])
-    if (factors[index].live)
-      step.factors.push_back(index);
+  Step step{var, liveFactors(var)};
   for (unsigned index : step.factors)
     factors[index].live = false;
   for (unsigned other : neighbours[var])
@@ -260,9 +265,9 @@ bool Elimination::searchCore(llvm::ArrayRef<unsigned> order,
   for (unsigned var : order) {
     known[var] = true;
     llvm::SmallVector<unsigned, 8> complete;
-    for (unsigned index : factorsOf[var])
-      if (factors[index].live && llvm::all_of(factors[index].scope,
-                                              [&](unsigned v) { return known[v]; }))
+    for (unsigned index : liveFactors(var))
+      if (llvm::all_of(factors[index].scope,
+                       [&](unsigned other) { return known[other]; }))
         complete.push_back(index);
     std::vector<Partial> next;
     for (const Partial &partial : beam) {
@@ -296,13 +301,6 @@ bool Elimination::searchCore(llvm::ArrayRef<unsigned> order,
 
 /// Changes one variable at a time for as long as that helps.
 void Elimination::improveCore(Assignment &assignment) {
-  auto liveFactors = [&](unsigned var) {
-    llvm::SmallVector<unsigned, 8> live;
-    for (unsigned index : factorsOf[var])
-      if (factors[index].live)
-        live.push_back(index);
-    return live;
-  };
   for (bool changed = true; changed;) {
     changed = false;
     for (auto [var, chosen] : core) {

@@ -30,52 +30,107 @@ PlanSpace::State PlanSpace::internState(const Cuts &cuts) {
 // Choices
 //===----------------------------------------------------------------------===//
 
-/// What a variable of `kind` may become by the last axis of `mesh`.
-PlanSpace::Choices PlanSpace::makeChoices(const Kind &kind, State state,
-                                          const Mesh &mesh, bool mayBeWhole) {
-  unsigned axis = mesh.numAxes() - 1;
-  const Cuts before = states[state];
-  Choices choices;
-  for (unsigned dim = 0; dim < kind.dims.size(); ++dim) {
-    if (kind.dims[dim].kind == DimKind::Unsplittable ||
-        smallestPart(kind.dims[dim].size, before.dims[dim], mesh) <
-            mesh.sizes[axis])
+/// `cuts` without `axis`.
+static Cuts withoutAxis(Cuts cuts, unsigned axis) {
+  for (Axes &axes : cuts.dims)
+    llvm::erase(axes, axis);
+  llvm::erase(cuts.partial, axis);
+  if (cuts.partial.empty())
+    cuts.partialOperands = 0;
+  return cuts;
+}
+
+/// `axes` with `axis` in its place in mesh order.
+static void insertAxis(Axes &axes, unsigned axis) {
+  axes.insert(llvm::lower_bound(axes, axis), axis);
+}
+
+/// The axes over which `cuts` is whole.
+static uint64_t axesNotIn(const Cuts &cuts) {
+  uint64_t used = 0;
+  for (unsigned axis : cuts.partial)
+    used |= uint64_t(1) << axis;
+  for (const Axes &axes : cuts.dims)
+    for (unsigned axis : axes)
+      used |= uint64_t(1) << axis;
+  return ~used;
+}
+
+/// Whether `axis` may cut dim `dim` after the axes before it.
+static bool mayCut(const IterationDim &dim, const Axes &axes, unsigned axis,
+                   const Mesh &mesh) {
+  auto before = llvm::ArrayRef(axes).take_while(
+      [&](unsigned other) { return other < axis; });
+  return dim.kind != DimKind::Unsplittable &&
+         smallestPart(dim.size, before, mesh) >= mesh.sizes[axis];
+}
+
+/// Whether every axis cuts something, or may leave all whole: it is in
+/// `mayBeWhole`, or can't cut anything after the axes before it.
+static bool isComplete(llvm::ArrayRef<IterationDim> dims, const Cuts &cuts,
+                       const Mesh &mesh, uint64_t mayBeWhole) {
+  uint64_t whole = axesNotIn(cuts) & ~mayBeWhole;
+  for (unsigned axis = 0; axis < mesh.numAxes(); ++axis) {
+    if (!(whole >> axis & 1) || mesh.sizes[axis] == 1)
       continue;
-    Cuts cuts = before;
-    cuts.dims[dim].push_back(axis);
-    choices.states.push_back(internState(cuts));
+    for (auto [dim, axes] : llvm::zip_equal(dims, cuts.dims))
+      if (mayCut(dim, axes, axis, mesh))
+        return false;
+  }
+  return true;
+}
+
+/// What a variable of `kind` may become by `axis` if what the other axes do
+/// stays as in `state`.
+PlanSpace::Choices PlanSpace::makeChoices(const Kind &kind, State state,
+                                          unsigned axis, const Mesh &mesh,
+                                          AxisSet mayBeWhole) {
+  const Cuts base = withoutAxis(states[state], axis);
+  Choices choices;
+  auto offer = [&](const Cuts &cuts) {
+    if (isComplete(kind.dims, cuts, mesh, mayBeWhole))
+      choices.states.push_back(internState(cuts));
+  };
+  for (unsigned dim = 0; dim < kind.dims.size(); ++dim) {
+    Cuts cuts = base;
+    insertAxis(cuts.dims[dim], axis);
+    // The parts that axes before and after it leave must not be empty.
+    if (kind.dims[dim].kind != DimKind::Unsplittable &&
+        smallestPart(kind.dims[dim].size, cuts.dims[dim], mesh) > 0)
+      offer(cuts);
   }
   choices.cuts = !choices.states.empty();
-  if (!choices.cuts || mayBeWhole)
-    choices.states.push_back(state);
+  offer(base);
   for (uint64_t set : kind.linear) {
     // A strategy has one set of partial operands for all its partial axes.
-    if (before.partialOperands && before.partialOperands != set)
+    if (base.partialOperands && base.partialOperands != set)
       continue;
-    Cuts cuts = before;
-    cuts.partial.push_back(axis);
+    Cuts cuts = base;
+    insertAxis(cuts.partial, axis);
     cuts.partialOperands = set;
-    choices.states.push_back(internState(cuts));
+    offer(cuts);
   }
   if (kind.mayBePartial) {
-    Cuts cuts = before;
-    cuts.partial.push_back(axis);
-    choices.states.push_back(internState(cuts));
+    Cuts cuts = base;
+    insertAxis(cuts.partial, axis);
+    offer(cuts);
   }
   return choices;
 }
 
 std::vector<const PlanSpace::Choices *>
-PlanSpace::choices(const States &current, const Mesh &mesh) {
+PlanSpace::choices(const States &current, unsigned axis, const Mesh &mesh) {
   std::vector<const Choices *> result(variables.size());
-  unsigned axis = mesh.numAxes() - 1;
-  auto lookup = [&](unsigned var, bool producerWhole) {
+  auto lookup = [&](unsigned var, AxisSet mayBeWhole) {
     const Kind &kind = kinds[variables[var].kind];
-    bool whole = kind.mayBeWhole || producerWhole;
-    const Choices *&known =
-        choicesByKey[{variables[var].kind, current[var], axis, whole}];
+    if (kind.mayBeWhole)
+      mayBeWhole = ~AxisSet(0);
+    mayBeWhole &= (AxisSet(1) << mesh.numAxes()) - 1;
+    const Choices *&known = choicesByKey[{variables[var].kind, current[var],
+                                          axis, mesh.numAxes(), mayBeWhole}];
     if (!known) {
-      allChoices.push_back(makeChoices(kind, current[var], mesh, whole));
+      allChoices.push_back(
+          makeChoices(kind, current[var], axis, mesh, mayBeWhole));
       allChoices.back().id = allChoices.size() - 1;
       known = &allChoices.back();
     }
@@ -83,11 +138,13 @@ PlanSpace::choices(const States &current, const Mesh &mesh) {
   };
   for (unsigned var = 0; var < variables.size(); ++var)
     if (variables[var].producer < 0)
-      lookup(var, false);
+      lookup(var, 0);
   // A value may be whole where the work that produces it is replicated.
+  AxisSet bit = AxisSet(1) << axis;
   for (unsigned var = 0; var < variables.size(); ++var)
     if (int producer = variables[var].producer; producer >= 0)
-      lookup(var, !result[producer]->cuts);
+      lookup(var, (axesNotIn(states[current[producer]]) & ~bit) |
+                      (result[producer]->cuts ? 0 : bit));
   return result;
 }
 

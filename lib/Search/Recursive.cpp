@@ -35,7 +35,7 @@ public:
 
 private:
   void step(const Mesh &mesh);
-  Extension extend(const PlanSpace::States &plan, CostModel &model);
+  Extension extend(const PlanSpace::States &plan, unsigned axis, CostModel &model);
   std::vector<Assignment> tied(const Extension &extension, size_t limit);
   Plan cheapest(const Mesh &mesh);
 
@@ -65,10 +65,10 @@ static Mesh prefix(const Mesh &mesh, unsigned axes) {
   return part;
 }
 
-Extension RecursiveSearch::extend(const PlanSpace::States &plan,
+Extension RecursiveSearch::extend(const PlanSpace::States &plan, unsigned axis,
                                   CostModel &model) {
   Extension extension;
-  extension.choices = space.choices(plan, model.getMesh());
+  extension.choices = space.choices(plan, axis, model.getMesh());
   llvm::SmallVector<unsigned> domains;
   for (const PlanSpace::Choices *choices : extension.choices)
     domains.push_back(choices->states.size());
@@ -113,7 +113,7 @@ void RecursiveSearch::step(const Mesh &mesh) {
   std::vector<std::pair<size_t, Extension>> best;
   int64_t least = Forbidden;
   for (auto [i, plan] : llvm::enumerate(plans)) {
-    Extension extension = extend(plan, model);
+    Extension extension = extend(plan, mesh.numAxes()-1, model);
     if (extension.solver->minimum() < least) {
       least = extension.solver->minimum();
       best.clear();
@@ -157,6 +157,10 @@ SearchResult RecursiveSearch::run(const Mesh &mesh) {
   for (unsigned axis = 0; axis < mesh.numAxes(); ++axis)
     if (mesh.sizes[axis] > 1)
       step(prefix(mesh, axis + 1));
+  if (getenv("POLISH")) { CostModel model(mesh); int64_t bestAll=Forbidden; std::vector<PlanSpace::States> out; int n=0; for (auto &plan : plans) { int64_t cur=Forbidden, first=0; unsigned still=0; int solves=0;
+      for (unsigned axis=0; still<mesh.numAxes(); axis=(axis+1)%mesh.numAxes()) { auto e=extend(plan,axis,model); ++solves; int64_t m=e.solver->minimum(); if(!first) first=m; if (m<cur) {cur=m; still=0;} else ++still;
+        auto a=e.solver->optimum([](unsigned,unsigned v)->uint64_t{return v;}); for (auto [var,v]: llvm::enumerate(a)) plan[var]=e.choices[var]->states[v]; }
+      fprintf(stderr,"polish %d: first %ld -> %ld (%d solves)\n", n++, (long)first,(long)cur,solves); if(n>6)break; } }
   result.plan = cheapest(mesh);
   if (!result.exact)
     result.remarks.push_back(

@@ -89,7 +89,7 @@ private:
   /// An eliminated variable and all the factors that it was in.
   struct Step {
     unsigned var;
-    llvm::SmallVector<unsigned, 4> factors;
+    llvm::SmallVector<unsigned, 8> factors;
   };
 
   int64_t valueOf(const Factor &factor, const Assignment &assignment) const;
@@ -99,6 +99,7 @@ private:
                                             Assignment &assignment) const;
   int64_t tableSize(unsigned var) const;
   void attach(unsigned factor);
+  llvm::SmallVector<unsigned, 8> liveFactors(unsigned var) const;
   void eliminate(unsigned var);
   void leaveTable(llvm::ArrayRef<unsigned> scope, std::vector<int64_t> table);
   void detach(unsigned var);

@@ -46,12 +46,12 @@ public:
   /// A state per variable: a plan for the axes so far.
   using States = std::vector<State>;
 
-  /// What a variable may become by one more axis. Interned: variables that are
-  /// of one kind and cut alike so far have the same object.
+  /// What a variable may become by one axis. Interned: variables that are of
+  /// one kind and cut alike by the other axes have the same object.
   struct Choices {
-    unsigned id;
+    unsigned id = 0;
     std::vector<State> states;
-    bool cuts; ///< some choice cuts a dim by the axis
+    bool cuts = false; ///< some choice cuts a dim by the axis
   };
 
   /// A sum of costs over the same few variables; those of one group are equal
@@ -71,8 +71,10 @@ public:
   /// Nothing is cut yet.
   States start() const { return startStates; }
 
-  /// The choices of all variables for the last axis of `mesh`.
-  std::vector<const Choices *> choices(const States &states, const Mesh &mesh);
+  /// The choices of all variables for `axis` of `mesh`, whether `states` use it
+  /// already or not; what the other axes do stays.
+  std::vector<const Choices *> choices(const States &states, unsigned axis,
+                                       const Mesh &mesh);
 
   /// Costs of `term` for every combination of choices, on the mesh of `model`;
   /// the last variable of the scope runs fastest. The table lives as long as
@@ -125,8 +127,11 @@ private:
   void addResultCosts(unsigned op);
 
   State internState(const Cuts &cuts);
-  Choices makeChoices(const Kind &kind, State state, const Mesh &mesh,
-                      bool mayBeWhole);
+  /// A set of axes, by bits.
+  using AxisSet = uint64_t;
+
+  Choices makeChoices(const Kind &kind, State state, unsigned axis,
+                      const Mesh &mesh, AxisSet mayBeWhole);
   const std::vector<int64_t> &costTable(unsigned cost,
                                         llvm::ArrayRef<const Choices *> scope,
                                         CostModel &model);
@@ -162,7 +167,7 @@ private:
   std::vector<Cuts> states;
   std::map<Key, State> stateNumbers;
   std::deque<Choices> allChoices;
-  std::map<std::array<unsigned, 4>, const Choices *> choicesByKey;
+  std::map<std::array<uint64_t, 5>, const Choices *> choicesByKey;
   std::map<llvm::SmallVector<unsigned, 4>, std::vector<int64_t>> costTables,
       groupTables;
 };

@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <limits>
 #include <new>
 #include <utility>
 
@@ -69,8 +68,9 @@ void Memory::count(Kind kind, int64_t bytes) {
 }
 
 void *Memory::allocate(int64_t bytes, Kind kind) {
-  constexpr int64_t kMost = std::numeric_limits<int64_t>::max() / 2;
-  if (bytes < 0 || bytes > kMost)
+  // More than a process can address; sums of such sizes could overflow.
+  constexpr int64_t kTooMuch = int64_t(1) << 56;
+  if (bytes < 0 || bytes >= kTooMuch)
     return nullptr;
   int64_t capacity = roundUp(bytes);
   Block *block = takeKept(capacity);

@@ -31,11 +31,13 @@ public:
   }
   ~TestWorld() { backend->destroyWorld(world); }
 
-  TofuStatus run(const DeviceFunction &function) {
+  TofuStatus run(DeviceFunction newFunction) {
+    // Outlives the run, which may leave a device behind.
+    function = std::move(newFunction);
     auto body = [](TofuContext *context, int64_t device, void *user) {
       (*static_cast<const DeviceFunction *>(user))(context, device);
     };
-    return backend->run(world, body, const_cast<DeviceFunction *>(&function));
+    return backend->run(world, body, &function);
   }
 
   std::string error() const { return backend->error(world); }
@@ -60,6 +62,7 @@ public:
 
 private:
   TofuWorld *world;
+  DeviceFunction function;
 };
 
 /// A memref descriptor, with storage of its own.

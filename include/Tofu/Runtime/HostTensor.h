@@ -1,0 +1,157 @@
+//===- HostTensor.h - Tensors in host memory --------------------*- C++ -*-===//
+//
+// Part of the Tofu project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What a runner reads, cuts for the devices, gathers and compares.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TOFU_RUNTIME_HOSTTENSOR_H
+#define TOFU_RUNTIME_HOSTTENSOR_H
+
+#include "Tofu/Runtime/Runtime.h"
+#include "Tofu/Search/Geometry.h"
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Error.h"
+
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace mlir::tofu {
+
+/// Bytes of an element in memory.
+int64_t getElementBytes(TofuElementType type);
+
+bool isFloat(TofuElementType type);
+
+/// "f32", "i1", "index", ...
+llvm::StringRef getName(TofuElementType type);
+
+/// The type with that name, if there is one.
+std::optional<TofuElementType> parseElementType(llvm::StringRef name);
+
+/// Type and shape, with `kDynamic` for a size that is not known.
+struct TensorType {
+  static constexpr int64_t kDynamic = -1;
+
+  TofuElementType type = TOFU_F32;
+  llvm::SmallVector<int64_t> shape;
+
+  /// "2x?xf32"; a scalar is "f32".
+  std::string str() const;
+
+  /// Whether a tensor of `other`, all of whose sizes are known, is of this
+  /// type.
+  bool accepts(const TensorType &other) const;
+
+  bool isStatic() const;
+};
+
+/// A row-major tensor. Its elements are undefined until they are written.
+class HostTensor {
+public:
+  HostTensor() = default;
+
+  /// Fails if the shape is negative or takes more memory than there is.
+  static llvm::Expected<HostTensor> create(TofuElementType type,
+                                           llvm::ArrayRef<int64_t> shape);
+
+  TofuElementType getType() const { return type.type; }
+  const TensorType &getTensorType() const { return type; }
+  llvm::ArrayRef<int64_t> getShape() const { return type.shape; }
+  int64_t getNumElements() const { return numElements; }
+  int64_t getNumBytes() const {
+    return numElements * getElementBytes(type.type);
+  }
+  char *getData() { return data.get(); }
+  const char *getData() const { return data.get(); }
+
+  /// Element `i` in memory order, widened: floats to double, the others with
+  /// their sign (i1: 0 or 1).
+  double getFloat(int64_t i) const;
+  int64_t getInteger(int64_t i) const;
+  void setFloat(int64_t i, double value);
+  void setInteger(int64_t i, int64_t value);
+
+  /// Element `i` as text that reads back as the same bits.
+  std::string getText(int64_t i) const;
+
+  /// A copy of the elements in `box`, which lies within the shape.
+  llvm::Expected<HostTensor> slice(llvm::ArrayRef<search::Interval> box) const;
+
+  /// Overwrites the elements in `box` with `part`, which has its sizes.
+  void insert(llvm::ArrayRef<search::Interval> box, const HostTensor &part);
+
+  /// The indices of element `i`.
+  llvm::SmallVector<int64_t> getIndex(int64_t i) const;
+
+private:
+  TensorType type;
+  int64_t numElements = 0;
+  std::unique_ptr<char[]> data;
+};
+
+/// Element-wise |got - expected| <= absolute + relative * |expected|.
+struct Tolerance {
+  double relative = 0, absolute = 0;
+
+  /// 1e-4 and 1e-5; for f16 and bf16 1e-2 and 1e-5; none for the others.
+  static Tolerance getDefault(TofuElementType type);
+};
+
+/// How two tensors differ.
+struct Difference {
+  int64_t numDifferent = 0;
+  /// The first element that differs too much, in memory order.
+  int64_t first = 0;
+  /// Largest |got - expected| of all elements; NaN and infinity against
+  /// anything else count as infinite.
+  double largest = 0;
+};
+
+/// Compares tensors of the same type. NaN equals NaN.
+Difference compare(const HostTensor &got, const HostTensor &expected,
+                   Tolerance tolerance);
+
+/// Reads an .npy file as a tensor of that type and shape; a dynamic size takes
+/// what the file has. Any byte order; C and Fortran order; the file's element
+/// type must be the one asked for, where signed and unsigned integers of the
+/// same width are one, and bf16 is a 2-byte void or unsigned integer.
+llvm::Expected<HostTensor> readNpy(llvm::StringRef path,
+                                   const TensorType &type);
+
+/// As `readNpy`, from the contents of a file; `name` is for messages.
+llvm::Expected<HostTensor> parseNpy(llvm::StringRef contents,
+                                    const TensorType &type,
+                                    llvm::StringRef name);
+
+/// Writes an .npy file; bf16 as unsigned integers of 2 bytes.
+llvm::Error writeNpy(llvm::StringRef path, const HostTensor &tensor);
+
+/// Makes a tensor of the given type (a dynamic size takes any) from text:
+///   @file.npy                   a file
+///   2x3xf32=1 2 3 4 5 6         elements, or one for all; brackets and commas
+///                               are spaces
+///   2x3xf32=random:7            as below, for dims that the type doesn't know
+///   random:7, random:7:-2:2     floats in [-1, 1), integers in {0, 1}; or from
+///                               the range [-2, 2), with the seed 7
+/// Random numbers depend on seed and `stream` only.
+llvm::Expected<HostTensor> parseTensor(llvm::StringRef text,
+                                       const TensorType &type,
+                                       uint64_t stream);
+
+/// The tensor in the form that `parseTensor` reads, at most `most` elements of
+/// it.
+std::string toText(const HostTensor &tensor, int64_t most);
+
+} // namespace mlir::tofu
+
+#endif // TOFU_RUNTIME_HOSTTENSOR_H

@@ -1,0 +1,305 @@
+//===- HostTensor.cpp - Tensors in host memory ----------------------------===//
+//
+// Part of the Tofu project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Tofu/Runtime/HostTensor.h"
+
+#include "Tofu/Runtime/Half.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/MathExtras.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <cmath>
+#include <cstring>
+#include <new>
+
+using namespace mlir::tofu;
+
+//===----------------------------------------------------------------------===//
+// Types
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+struct ElementInfo {
+  llvm::StringLiteral name;
+  int64_t bytes;
+};
+
+} // namespace
+
+static constexpr ElementInfo kElements[] = {
+    {"f32", 4}, {"f64", 8}, {"f16", 2}, {"bf16", 2}, {"i1", 1},
+    {"i8", 1},  {"i16", 2}, {"i32", 4}, {"i64", 8},  {"index", 8}};
+static_assert(std::size(kElements) == TOFU_NUM_ELEMENT_TYPES,
+              "one line per element type");
+
+int64_t mlir::tofu::getElementBytes(TofuElementType type) {
+  return kElements[type].bytes;
+}
+
+bool mlir::tofu::isFloat(TofuElementType type) { return type <= TOFU_BF16; }
+
+llvm::StringRef mlir::tofu::getName(TofuElementType type) {
+  return kElements[type].name;
+}
+
+std::optional<TofuElementType>
+mlir::tofu::parseElementType(llvm::StringRef name) {
+  for (auto [i, element] : llvm::enumerate(kElements))
+    if (element.name == name)
+      return static_cast<TofuElementType>(i);
+  return std::nullopt;
+}
+
+std::string TensorType::str() const {
+  std::string text;
+  for (int64_t size : shape)
+    text += (size == kDynamic ? "?" : std::to_string(size)) + "x";
+  return text + getName(type).str();
+}
+
+bool TensorType::accepts(const TensorType &other) const {
+  return type == other.type && shape.size() == other.shape.size() &&
+         llvm::all_of(llvm::zip(shape, other.shape), [](auto sizes) {
+           auto [mine, theirs] = sizes;
+           return mine == kDynamic || mine == theirs;
+         });
+}
+
+bool TensorType::isStatic() const {
+  return !llvm::is_contained(shape, kDynamic);
+}
+
+//===----------------------------------------------------------------------===//
+// Elements
+//===----------------------------------------------------------------------===//
+
+llvm::Expected<HostTensor> HostTensor::create(TofuElementType type,
+                                              llvm::ArrayRef<int64_t> shape) {
+  HostTensor tensor;
+  tensor.type.type = type;
+  tensor.type.shape.assign(shape.begin(), shape.end());
+  auto fail = [&] {
+    return llvm::createStringError("no memory for a tensor of " +
+                                   tensor.type.str());
+  };
+  bool isEmpty = llvm::is_contained(shape, 0);
+  int64_t size = getElementBytes(type);
+  for (int64_t dim : shape)
+    if (dim < 0 || (!isEmpty && llvm::MulOverflow(size, dim, size)))
+      return fail();
+  tensor.numElements = isEmpty ? 0 : size / getElementBytes(type);
+  tensor.data.reset(new (std::nothrow) char[tensor.getNumBytes()]);
+  if (!tensor.data)
+    return fail();
+  return tensor;
+}
+
+template <typename T> static T load(const char *data, int64_t i) {
+  T value;
+  std::memcpy(&value, data + i * sizeof(T), sizeof(T));
+  return value;
+}
+
+template <typename T> static void store(char *data, int64_t i, T value) {
+  std::memcpy(data + i * sizeof(T), &value, sizeof(T));
+}
+
+double HostTensor::getFloat(int64_t i) const {
+  switch (getType()) {
+  case TOFU_F32:
+    return load<float>(getData(), i);
+  case TOFU_F64:
+    return load<double>(getData(), i);
+  case TOFU_F16:
+    return floatFromHalf(load<uint16_t>(getData(), i));
+  case TOFU_BF16:
+    return floatFromBFloat(load<uint16_t>(getData(), i));
+  default:
+    return getInteger(i);
+  }
+}
+
+int64_t HostTensor::getInteger(int64_t i) const {
+  switch (getType()) {
+  case TOFU_I1:
+    return load<uint8_t>(getData(), i);
+  case TOFU_I8:
+    return load<int8_t>(getData(), i);
+  case TOFU_I16:
+    return load<int16_t>(getData(), i);
+  case TOFU_I32:
+    return load<int32_t>(getData(), i);
+  case TOFU_I64:
+  case TOFU_INDEX:
+    return load<int64_t>(getData(), i);
+  default:
+    return getFloat(i);
+  }
+}
+
+void HostTensor::setFloat(int64_t i, double value) {
+  switch (getType()) {
+  case TOFU_F32:
+    return store<float>(getData(), i, value);
+  case TOFU_F64:
+    return store<double>(getData(), i, value);
+  case TOFU_F16:
+    return store<uint16_t>(getData(), i, halfFromFloat(value));
+  case TOFU_BF16:
+    return store<uint16_t>(getData(), i, bfloatFromFloat(value));
+  default:
+    return setInteger(i, value);
+  }
+}
+
+void HostTensor::setInteger(int64_t i, int64_t value) {
+  switch (getType()) {
+  case TOFU_I1:
+    return store<uint8_t>(getData(), i, value & 1);
+  case TOFU_I8:
+    return store<int8_t>(getData(), i, value);
+  case TOFU_I16:
+    return store<int16_t>(getData(), i, value);
+  case TOFU_I32:
+    return store<int32_t>(getData(), i, value);
+  case TOFU_I64:
+  case TOFU_INDEX:
+    return store<int64_t>(getData(), i, value);
+  default:
+    return setFloat(i, value);
+  }
+}
+
+std::string HostTensor::getText(int64_t i) const {
+  if (!isFloat(getType()))
+    return std::to_string(getInteger(i));
+  // Digits that tell any two numbers of the type apart.
+  static const int digits[] = {9, 17, 5, 4};
+  double value = getFloat(i);
+  if (std::isnan(value))
+    return "nan";
+  std::string text;
+  llvm::raw_string_ostream(text)
+      << llvm::format("%.*g", digits[getType()], value);
+  return text;
+}
+
+llvm::SmallVector<int64_t> HostTensor::getIndex(int64_t i) const {
+  llvm::SmallVector<int64_t> index(getShape().size());
+  for (size_t dim = index.size(); dim-- > 0;) {
+    index[dim] = i % getShape()[dim];
+    i /= getShape()[dim];
+  }
+  return index;
+}
+
+//===----------------------------------------------------------------------===//
+// Boxes
+//===----------------------------------------------------------------------===//
+
+/// Calls `visit` with the offset of each row of `box`, in elements from the
+/// start of a row-major tensor of `shape`, and the number of the row's elements.
+template <typename Visit>
+static void forEachRow(llvm::ArrayRef<int64_t> shape,
+                       llvm::ArrayRef<search::Interval> box, size_t dim,
+                       int64_t offset, Visit visit) {
+  if (search::volume(box) == 0)
+    return;
+  // Inner dims that are whole belong to the row.
+  size_t last = box.size();
+  int64_t rowSize = 1;
+  while (last > dim && (last == box.size() ||
+                        box[last].size() == shape[last]))
+    rowSize *= box[--last].size();
+  for (size_t i = dim; i <= last && i < box.size(); ++i) {
+    int64_t stride = 1;
+    for (int64_t size : shape.drop_front(i + 1))
+      stride *= size;
+    if (i == last) {
+      offset += box[i].lo * stride;
+      break;
+    }
+    for (int64_t at = box[i].lo; at < box[i].hi; ++at)
+      forEachRow(shape, box, i + 1, offset + at * stride, visit);
+    return;
+  }
+  visit(offset, rowSize);
+}
+
+llvm::Expected<HostTensor>
+HostTensor::slice(llvm::ArrayRef<search::Interval> box) const {
+  llvm::SmallVector<int64_t> shape;
+  for (search::Interval interval : box)
+    shape.push_back(interval.size());
+  llvm::Expected<HostTensor> part = create(getType(), shape);
+  if (!part)
+    return part;
+  int64_t bytes = getElementBytes(getType());
+  char *to = part->getData();
+  forEachRow(getShape(), box, 0, 0, [&](int64_t offset, int64_t size) {
+    std::memcpy(to, getData() + offset * bytes, size * bytes);
+    to += size * bytes;
+  });
+  return part;
+}
+
+void HostTensor::insert(llvm::ArrayRef<search::Interval> box,
+                        const HostTensor &part) {
+  int64_t bytes = getElementBytes(getType());
+  const char *from = part.getData();
+  forEachRow(getShape(), box, 0, 0, [&](int64_t offset, int64_t size) {
+    std::memcpy(getData() + offset * bytes, from, size * bytes);
+    from += size * bytes;
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Comparison
+//===----------------------------------------------------------------------===//
+
+Tolerance Tolerance::getDefault(TofuElementType type) {
+  if (!isFloat(type))
+    return {};
+  bool isShort = type == TOFU_F16 || type == TOFU_BF16;
+  return {isShort ? 1e-2 : 1e-4, 1e-5};
+}
+
+/// |got - expected|, infinite where that is no number; 0 for equal ones.
+static double distance(double got, double expected) {
+  if (got == expected || (std::isnan(got) && std::isnan(expected)))
+    return 0;
+  double distance = std::fabs(got - expected);
+  return std::isnan(distance) ? INFINITY : distance;
+}
+
+Difference mlir::tofu::compare(const HostTensor &got,
+                               const HostTensor &expected,
+                               Tolerance tolerance) {
+  Difference result;
+  bool floats = isFloat(got.getType());
+  for (int64_t i = 0; i < got.getNumElements(); ++i) {
+    double want = expected.getFloat(i);
+    double off = distance(got.getFloat(i), want);
+    result.largest = std::max(result.largest, off);
+    // As doubles, large integers that differ may look alike.
+    bool isGood = floats || tolerance.relative || tolerance.absolute
+                      ? off == 0 || off <= tolerance.absolute +
+                                               tolerance.relative *
+                                                   std::fabs(want)
+                      : got.getInteger(i) == expected.getInteger(i);
+    if (isGood)
+      continue;
+    if (result.numDifferent++ == 0)
+      result.first = i;
+  }
+  return result;
+}

@@ -1,4 +1,4 @@
-//===- Program.cpp - A program, lowered and compiled ----------------------===//
+//===- Program.cpp - The program that tofu-run runs -----------------------===//
 //
 // Part of the Tofu project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -8,23 +8,44 @@
 
 #include "Program.h"
 
-#include "Tofu/Conversion/Passes.h"
 #include "Tofu/Dialect/Placement.h"
+#include "Tofu/Transforms/Passes.h"
 
-#include "mlir/ExecutionEngine/OptUtils.h"
 #include "mlir/Pass/PassManager.h"
-#include "llvm/ExecutionEngine/Orc/Mangling.h"
-
-#include <chrono>
 
 using namespace mlir;
 using namespace mlir::tofu;
 
 //===----------------------------------------------------------------------===//
-// Functions and stages
+// Function and stage
 //===----------------------------------------------------------------------===//
 
-static bool hasBoundaryAttr(func::FuncOp function, StringRef name) {
+func::FuncOp tofu::findFunction(ModuleOp module, StringRef name) {
+  SmallVector<func::FuncOp> candidates;
+  for (auto function : module.getOps<func::FuncOp>())
+    if (!function.isExternal() &&
+        (name.empty() ? function.isPublic() : function.getSymName() == name))
+      candidates.push_back(function);
+  if (candidates.size() == 1 && candidates.front().isPublic())
+    return candidates.front();
+
+  if (!name.empty()) {
+    module.emitError() << "no public function @" << name << " with a body";
+    return nullptr;
+  }
+  InFlightDiagnostic error =
+      module.emitError() << candidates.size()
+                         << " public functions with a body, expected one";
+  if (!candidates.empty())
+    error << "; choose with --function=";
+  for (func::FuncOp function : candidates)
+    error.attachNote(function.getLoc()) << "candidate @"
+                                        << function.getSymName();
+  return nullptr;
+}
+
+/// True if an argument or a result has the attribute.
+static bool hasPortAttr(func::FuncOp function, StringRef name) {
   for (unsigned i = 0; i < function.getNumArguments(); ++i)
     if (function.getArgAttr(i, name))
       return true;
@@ -34,173 +55,287 @@ static bool hasBoundaryAttr(func::FuncOp function, StringRef name) {
   return false;
 }
 
-Stage mlir::tofu::getStage(func::FuncOp function) {
-  if (hasBoundaryAttr(function, TofuDialect::kGlobalType))
-    return Stage::Partitioned;
-  return hasBoundaryAttr(function, TofuDialect::kLayout) ? Stage::Planned
-                                                         : Stage::Source;
+Stage tofu::findStage(ModuleOp module, func::FuncOp function) {
+  Stage stage = hasPortAttr(function, TofuDialect::kGlobalType)
+                    ? Stage::Partitioned
+                : hasPortAttr(function, TofuDialect::kLayout) ? Stage::Planned
+                                                              : Stage::Source;
+  function.walk([&](Operation *op) {
+    if (isa<DeviceIdOp, ShardOffsetOp, ShardSizeOp, AllReduceOp, AllGatherOp,
+            ReduceScatterOp, AllToAllOp, FetchOp>(op))
+      stage = Stage::Partitioned;
+    else if (stage == Stage::Source &&
+             (isa<ReshardOp>(op) || op->hasAttr(TofuDialect::kStrategy) ||
+              op->hasAttr(TofuDialect::kLayouts)))
+      stage = Stage::Planned;
+  });
+  return stage;
 }
 
-func::FuncOp mlir::tofu::findFunction(ModuleOp module, llvm::StringRef name) {
-  SmallVector<func::FuncOp> candidates;
-  std::string names;
-  for (auto function : module.getOps<func::FuncOp>()) {
-    if (function.isExternal())
-      continue;
-    if (!name.empty() ? function.getName() == name : function.isPublic())
-      candidates.push_back(function);
-    if (function.isPublic())
-      names += " @" + function.getName().str();
+/// The only mesh of the program, or none.
+static FailureOr<MeshOp> findMesh(ModuleOp module) {
+  MeshOp found;
+  for (auto mesh : module.getOps<MeshOp>()) {
+    if (found)
+      return mesh.emitError("program has more than one mesh");
+    found = mesh;
   }
-  if (candidates.size() == 1)
-    return candidates.front();
-  InFlightDiagnostic error = module.emitError();
-  if (!name.empty())
-    error << "no function @" << name << "; public ones:" << names;
-  else if (candidates.empty())
-    error << "no public function";
-  else
-    error << "several public functions; choose with --function:" << names;
-  return {};
-}
-
-int64_t mlir::tofu::getMeshDevices(ModuleOp module) {
-  for (MeshOp mesh : module.getOps<MeshOp>())
-    return mesh.getMesh().numDevices();
-  return 0;
+  return found;
 }
 
 //===----------------------------------------------------------------------===//
 // Signature
 //===----------------------------------------------------------------------===//
 
-static LogicalResult readBoundary(func::FuncOp function, const Twine &what,
-                                  Type type, TypeAttr global, LayoutAttr layout,
-                                  Boundary &boundary) {
-  if (global)
-    type = global.getValue();
+/// The runtime's number for an element type.
+static std::optional<TofuElementType> getElementType(Type type) {
+  if (type.isIndex())
+    return TOFU_INDEX;
+  if (auto integer = dyn_cast<IntegerType>(type))
+    return parseElementType("i" + std::to_string(integer.getWidth()));
+  if (type.isF32())
+    return TOFU_F32;
+  if (type.isF64())
+    return TOFU_F64;
+  if (type.isF16())
+    return TOFU_F16;
+  if (type.isBF16())
+    return TOFU_BF16;
+  return std::nullopt;
+}
+
+namespace {
+
+/// An argument or result as the function has it.
+struct PortSource {
+  std::string name; ///< "argument 0"
+  Type type;
+  Attribute globalType, layout;
+};
+
+/// Reads the ports of one function.
+class SignatureReader {
+public:
+  SignatureReader(func::FuncOp function, const search::Mesh &mesh)
+      : function(function), mesh(mesh) {}
+
+  LogicalResult read(Program &program);
+
+private:
+  FailureOr<Port> readPort(const PortSource &source);
+  LogicalResult readPlacement(const PortSource &source, Port &port);
+
+  func::FuncOp function;
+  const search::Mesh &mesh;
+};
+
+} // namespace
+
+LogicalResult SignatureReader::readPlacement(const PortSource &source,
+                                             Port &port) {
+  if (!source.layout)
+    return success();
+  port.placement = dyn_cast<PlacementAttrInterface>(source.layout);
+  if (!port.placement || !port.isTensor)
+    return function.emitError()
+           << source.name << ": tofu.layout is no layout of a tensor";
+  auto emitError = [&] {
+    return function.emitError() << source.name << ": tofu.layout: ";
+  };
+  if (!port.placement.getPartial().empty())
+    return emitError() << "a partial result can't cross a function's boundary";
+  // Sizes that are not known yet say nothing that could be wrong.
+  SmallVector<int64_t> shape(port.type.shape);
+  for (int64_t &size : shape)
+    size = std::max<int64_t>(size, 0);
+  return port.placement.verifyPlacement(emitError, shape, mesh);
+}
+
+FailureOr<Port> SignatureReader::readPort(const PortSource &source) {
+  Type type = source.type;
+  if (source.globalType) {
+    auto attr = dyn_cast<TypeAttr>(source.globalType);
+    if (!attr || !isa<RankedTensorType>(attr.getValue()))
+      return function.emitError()
+             << source.name << ": tofu.global_type is no tensor type";
+    type = attr.getValue();
+  }
+  Port port;
   auto tensor = dyn_cast<RankedTensorType>(type);
-  boundary.isScalar = !tensor;
-  std::optional<TofuElementType> element =
-      getElementType(tensor ? tensor.getElementType() : type);
+  port.isTensor = !!tensor;
+  auto element = getElementType(tensor ? tensor.getElementType() : type);
   if (!element)
     return function.emitError()
-           << what << " has type " << type << ", which can't be given or taken";
-  boundary.type = *element;
-  if (!tensor)
-    return success();
-  for (int64_t size : tensor.getShape())
-    boundary.shape.push_back(ShapedType::isDynamic(size) ? -1 : size);
-  if (!layout || !tensor.hasStaticShape())
-    return success();
-  if (!layout.getPartialAxes().empty())
-    return function.emitError() << what << " is a partial result";
-  MeshOp mesh = lookupMesh(function, layout.getMesh());
-  boundary.boxes = getBoxes(layout, tensor.getShape(), mesh);
-  return success();
+           << source.name << ": tofu-run has no values of type " << type;
+  port.type.type = *element;
+  if (tensor)
+    for (int64_t size : tensor.getShape())
+      port.type.shape.push_back(ShapedType::isDynamic(size)
+                                    ? TensorType::kDynamic
+                                    : size);
+  if (failed(readPlacement(source, port)))
+    return failure();
+  return port;
 }
 
-static LogicalResult readSignature(func::FuncOp function,
-                                   Signature &signature) {
-  for (auto [i, type] : llvm::enumerate(function.getArgumentTypes())) {
-    Boundary &boundary = signature.arguments.emplace_back();
-    boundary.isDonated = !!function.getArgAttr(i, "tf.aliasing_output");
-    if (failed(readBoundary(
-            function, "argument " + Twine(i), type,
-            function.getArgAttrOfType<TypeAttr>(i, TofuDialect::kGlobalType),
-            function.getArgAttrOfType<LayoutAttr>(i, TofuDialect::kLayout),
-            boundary)))
+LogicalResult SignatureReader::read(Program &program) {
+  for (unsigned i = 0; i < function.getNumArguments(); ++i) {
+    FailureOr<Port> port =
+        readPort({"argument " + std::to_string(i),
+                  function.getArgument(i).getType(),
+                  function.getArgAttr(i, TofuDialect::kGlobalType),
+                  function.getArgAttr(i, TofuDialect::kLayout)});
+    if (failed(port))
       return failure();
+    auto writable = function.getArgAttrOfType<BoolAttr>(
+        i, "bufferization.writable");
+    port->isDonated = port->isTensor &&
+                      (function.getArgAttr(i, "tf.aliasing_output") ||
+                       (writable && writable.getValue()));
+    program.arguments.push_back(*port);
   }
-  for (auto [i, type] : llvm::enumerate(function.getResultTypes()))
-    if (failed(readBoundary(
-            function, "result " + Twine(i), type,
-            function.getResultAttrOfType<TypeAttr>(i, TofuDialect::kGlobalType),
-            function.getResultAttrOfType<LayoutAttr>(i, TofuDialect::kLayout),
-            signature.results.emplace_back())))
+  for (unsigned i = 0; i < function.getNumResults(); ++i) {
+    FailureOr<Port> port =
+        readPort({"result " + std::to_string(i), function.getResultTypes()[i],
+                  function.getResultAttr(i, TofuDialect::kGlobalType),
+                  function.getResultAttr(i, TofuDialect::kLayout)});
+    if (failed(port))
       return failure();
+    program.results.push_back(*port);
+  }
   return success();
 }
 
+SmallVector<search::Box> Program::getBoxes(const Port &port,
+                                           ArrayRef<int64_t> shape) const {
+  if (port.placement)
+    return port.placement.getPlacement(shape, mesh).boxes(shape, mesh);
+  search::Box whole;
+  for (int64_t size : shape)
+    whole.push_back({0, size});
+  return SmallVector<search::Box>(numDevices(), whole);
+}
+
 //===----------------------------------------------------------------------===//
-// Compilation
+// Partitioning
 //===----------------------------------------------------------------------===//
 
-/// Leaves the function that runs as the only public one.
-static void hideOthers(ModuleOp module, func::FuncOp function) {
-  for (auto other : module.getOps<func::FuncOp>())
-    if (other != function)
-      other.setPrivate();
-  function.setPublic();
+/// The options of the partition pipeline that the command line says.
+static std::unique_ptr<TofuPartitionOptions>
+getPartitionOptions(const RunOptions &options) {
+  auto result =
+      TofuPartitionOptions::createFromString(options.partitionOptions);
+  if (!result)
+    return nullptr;
+  if (options.devices)
+    result->devices = *options.devices;
+  if (!options.mesh.empty())
+    result->mesh = options.mesh;
+  if (!options.plan.empty())
+    result->load = options.plan;
+  if (options.printPlan)
+    result->print = true;
+  return result;
 }
 
 static LogicalResult partition(ModuleOp module, Stage stage,
-                               const TofuPartitionOptions &options) {
+                               const RunOptions &options) {
   PassManager pm(module.getContext());
-  if (stage == Stage::Source)
-    addTofuPartitionPipeline(pm, options);
-  else if (stage == Stage::Planned)
+  if (failed(applyPassManagerCLOptions(pm)))
+    return failure();
+  if (stage == Stage::Planned) {
     addTofuLowerPlanPipeline(pm);
+    return pm.run(module);
+  }
+  auto partitionOptions = getPartitionOptions(options);
+  if (!partitionOptions)
+    return module.emitError("--partition-options: not understood: ")
+           << options.partitionOptions;
+  addTofuPartitionPipeline(pm, *partitionOptions);
   return pm.run(module);
 }
 
-static LogicalResult lower(ModuleOp module) {
-  PassManager pm(module.getContext());
-  TofuToHostOptions options;
-  buildTofuToHostPipeline(pm, options);
-  return pm.run(module);
+/// Whether the command line asks for something that only planning does.
+static bool wantsPlan(const RunOptions &options) {
+  return options.devices.value_or(1) > 1 || options.printPlan ||
+         !options.plan.empty() || !options.mesh.empty() ||
+         !options.partitionOptions.empty();
 }
 
-std::unique_ptr<Program>
-Program::compile(ModuleOp source, llvm::StringRef name, bool serial,
-                 const TofuPartitionOptions &options,
-                 const TofuBackend &backend) {
-  auto start = std::chrono::steady_clock::now();
-  auto program = std::make_unique<Program>();
-  program->module = source.clone();
-  ModuleOp module = *program->module;
-  func::FuncOp function = findFunction(module, name);
+FailureOr<Program> tofu::makeProgram(OwningOpRef<ModuleOp> module,
+                                     const RunOptions &options) {
+  func::FuncOp function = findFunction(*module, options.function);
   if (!function)
-    return nullptr;
-  std::string entry = function.getName().str();
-  hideOthers(module, function);
-  if (!serial && failed(partition(module, getStage(function), options)))
-    return nullptr;
-  function = module.lookupSymbol<func::FuncOp>(entry);
-  if (failed(readSignature(function, program->signature)) ||
-      failed(lower(module)))
-    return nullptr;
+    return failure();
+  Program program;
+  program.function = function.getSymName().str();
+  FailureOr<MeshOp> mesh = findMesh(*module);
+  if (failed(mesh))
+    return failure();
 
-  ExecutionEngineOptions engineOptions;
-  // The engine calls the transformer while it is created, no later.
-  auto transformer = makeOptimizingTransformer(
-      /*optLevel=*/2, /*sizeLevel=*/0, /*targetMachine=*/nullptr);
-  engineOptions.transformer = transformer;
-  auto engine = ExecutionEngine::create(module, engineOptions);
-  if (!engine) {
-    module.emitError() << "no machine code: "
-                       << llvm::toString(engine.takeError());
-    return nullptr;
+  Stage stage = findStage(*module, function);
+  bool partitions = stage == Stage::Planned ||
+                    (stage == Stage::Source && (*mesh || wantsPlan(options)));
+  if (partitions) {
+    if (failed(partition(*module, stage, options)))
+      return failure();
+    function = findFunction(*module, program.function);
+    mesh = findMesh(*module);
+    if (!function || failed(mesh))
+      return failure();
   }
-  program->engine = std::move(*engine);
-  program->engine->registerSymbols(
-      [&](llvm::orc::MangleAndInterner interner) {
-        llvm::orc::SymbolMap map;
-        for (int64_t i = 0; i < backend.numSymbols; ++i)
-          map[interner(backend.symbols[i].name)] = {
-              llvm::orc::ExecutorAddr::fromPtr(backend.symbols[i].address),
-              llvm::JITSymbolFlags::Exported};
-        return map;
-      });
-  auto address = program->engine->lookupPacked("_mlir_ciface_" + entry);
-  if (!address) {
-    module.emitError() << "no machine code of @" << entry << ": "
-                       << llvm::toString(address.takeError());
-    return nullptr;
+  if (*mesh)
+    program.mesh = mesh->getMesh();
+  int64_t devices = program.numDevices();
+  if (options.devices && *options.devices != devices)
+    return function.emitError() << "program is for " << devices
+                                << " devices, --devices says "
+                                << *options.devices;
+  if (failed(SignatureReader(function, program.mesh).read(program)))
+    return failure();
+  program.module = std::move(module);
+  return program;
+}
+
+//===----------------------------------------------------------------------===//
+// The unpartitioned program
+//===----------------------------------------------------------------------===//
+
+/// Takes the plan off a planned program.
+static void removePlan(ModuleOp module) {
+  module.walk([](ReshardOp reshard) {
+    reshard.getResult().replaceAllUsesWith(reshard.getInput());
+    reshard.erase();
+  });
+  for (auto function : module.getOps<func::FuncOp>()) {
+    for (unsigned i = 0; i < function.getNumArguments(); ++i)
+      function.removeArgAttr(i, TofuDialect::kLayout);
+    for (unsigned i = 0; i < function.getNumResults(); ++i)
+      function.removeResultAttr(
+          i, StringAttr::get(module.getContext(), TofuDialect::kLayout));
   }
-  program->function = *address;
-  program->seconds = std::chrono::duration<double>(
-                         std::chrono::steady_clock::now() - start)
-                         .count();
+  module.walk([](Operation *op) {
+    for (StringRef name : {TofuDialect::kSemantics, TofuDialect::kStrategy,
+                           TofuDialect::kLayouts})
+      op->removeDiscardableAttr(name);
+  });
+  for (auto mesh : llvm::make_early_inc_range(module.getOps<MeshOp>()))
+    mesh.erase();
+}
+
+FailureOr<Program> tofu::makeUnpartitioned(OwningOpRef<ModuleOp> module,
+                                           const RunOptions &options) {
+  func::FuncOp function = findFunction(*module, options.function);
+  if (!function)
+    return failure();
+  if (findStage(*module, function) == Stage::Partitioned)
+    return function.emitError(
+        "--check needs the program as it was before partitioning");
+  removePlan(*module);
+  Program program;
+  program.function = function.getSymName().str();
+  if (failed(SignatureReader(function, program.mesh).read(program)))
+    return failure();
+  program.module = std::move(module);
   return program;
 }

@@ -228,8 +228,11 @@ SmallVector<Value> NestEmitter::getIndices(Access &access) {
     if (auto dim = dyn_cast<AffineDimExpr>(expr))
       indices.push_back(ivs[dim.getPosition()]);
     else
-      indices.push_back(affine::AffineApplyOp::create(
-          builder, loc, AffineMap::get(map.getNumDims(), 0, expr), ivs));
+      indices.push_back(getValueOrCreateConstantIndexOp(
+          builder, loc,
+          affine::makeComposedFoldedAffineApply(
+              builder, loc, AffineMap::get(map.getNumDims(), 0, expr),
+              getAsOpFoldResult(ivs))));
   }
   return indices;
 }
@@ -321,6 +324,8 @@ SmallVector<Value> NestEmitter::emitAccumulation(unsigned group,
   SmallVector<Value> next =
       emitAccumulation(group + 1, loop.getRegionIterArgs());
   scf::YieldOp::create(builder, loc, next);
+  // The outputs are stored outside of the loop, at the same place.
+  ivs[groups[group].back()] = zero;
   return loop.getResults();
 }
 

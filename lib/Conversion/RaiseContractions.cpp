@@ -67,7 +67,12 @@ struct RaiseContractions
   }
 
 private:
+  /// Short floats are always left to the runtime, which sums in f32 and rounds
+  /// once; loops would round as often as the compiler sees fit.
   bool isWorthACall(const Contraction &contraction) const {
+    Type type = getElementTypeOrSelf(contraction.operands[2].getType());
+    if (type.isF16() || type.isBF16())
+      return true;
     int64_t work = contraction.getWork();
     return work < 0 || work >= minWork;
   }

@@ -59,9 +59,9 @@ static ParseResult parseAxes(AsmParser &parser, AxesAttr &axes) {
 
 static ParseResult parseAxesList(AsmParser &parser,
                                  SmallVectorImpl<AxesAttr> &list) {
-  return parser.parseCommaSeparatedList(
-      AsmParser::Delimiter::Square,
-      [&] { return parseAxes(parser, list.emplace_back()); });
+  return parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, [&] {
+    return parseAxes(parser, list.emplace_back());
+  });
 }
 
 static void printAxesList(AsmPrinter &printer, ArrayRef<AxesAttr> list) {
@@ -91,8 +91,7 @@ static ParseResult parsePartial(AsmParser &parser, AxesAttr &partial,
   combiner = Combiner::None;
   if (failed(parser.parseOptionalComma()))
     return success();
-  return failure(parseCombiner(parser, combiner) ||
-                 parseAxes(parser, partial));
+  return failure(parseCombiner(parser, combiner) || parseAxes(parser, partial));
 }
 
 static void printPartial(AsmPrinter &printer, AxesAttr partial,
@@ -144,11 +143,11 @@ static void printExpr(AsmPrinter &printer, AffineExpr expr,
   }
   auto binary = cast<AffineBinaryOpExpr>(expr);
   int precedence = getPrecedence(expr);
-  StringRef sign = expr.getKind() == AffineExprKind::Add    ? " + "
-                   : expr.getKind() == AffineExprKind::Mul  ? " * "
-                   : expr.getKind() == AffineExprKind::Mod  ? " mod "
+  StringRef sign = expr.getKind() == AffineExprKind::Add        ? " + "
+                   : expr.getKind() == AffineExprKind::Mul      ? " * "
+                   : expr.getKind() == AffineExprKind::Mod      ? " mod "
                    : expr.getKind() == AffineExprKind::FloorDiv ? " floordiv "
-                                                            : " ceildiv ";
+                                                                : " ceildiv ";
   if (precedence < least)
     printer << '(';
   printExpr(printer, binary.getLHS(), names, precedence);
@@ -242,10 +241,9 @@ static SmallVector<search::Axes, 4> resolveAll(ArrayRef<AxesAttr> list,
 }
 
 /// Every axis must be one of the mesh's, and be used once.
-static LogicalResult
-verifyAxes(function_ref<InFlightDiagnostic()> emitError,
-           ArrayRef<AxesAttr> dims, AxesAttr partial, Combiner combiner,
-           const search::Mesh &mesh) {
+static LogicalResult verifyAxes(function_ref<InFlightDiagnostic()> emitError,
+                                ArrayRef<AxesAttr> dims, AxesAttr partial,
+                                Combiner combiner, const search::Mesh &mesh) {
   llvm::StringSet<> used;
   auto verify = [&](AxesAttr axes) -> LogicalResult {
     for (StringAttr name : axes.getNames()) {
@@ -424,9 +422,9 @@ static FailureOr<AccessAttr> toAccess(AsmParser &parser,
 Attribute SemanticsAttr::parse(AsmParser &parser, Type) {
   SmallVector<IterationDimAttr> dims;
   if (parser.parseLess() ||
-      parser.parseCommaSeparatedList(
-          AsmParser::Delimiter::Square,
-          [&] { return parseIterationDim(parser, dims.emplace_back()); }))
+      parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, [&] {
+        return parseIterationDim(parser, dims.emplace_back());
+      }))
     return {};
   NamedDims named;
   SmallVector<StringAttr> names = llvm::map_to_vector(
@@ -502,8 +500,8 @@ void SemanticsAttr::print(AsmPrinter &printer) const {
   printer << '>';
 }
 
-/// A result is put together from parts, so cutting a parallel dim must cut every
-/// result, once, and cutting a reduction none.
+/// A result is put together from parts, so cutting a parallel dim must cut
+/// every result, once, and cutting a reduction none.
 static LogicalResult
 verifyResultDim(function_ref<InFlightDiagnostic()> emitError,
                 IterationDimAttr dim, unsigned position, AccessAttr result,
@@ -516,8 +514,8 @@ verifyResultDim(function_ref<InFlightDiagnostic()> emitError,
     return emitError() << "dim " << name << " indexes " << uses
                        << " dims of result " << number;
   if (dim.getKind() == DimKind::Reduction && uses)
-    return emitError() << "dim " << name << " is a reduction, but indexes result "
-                       << number;
+    return emitError() << "dim " << name
+                       << " is a reduction, but indexes result " << number;
   if (dim.getKind() == DimKind::Parallel && !uses && dim.getSize() != 0 &&
       dim.getSize() != 1)
     return emitError() << "dim " << name
@@ -548,10 +546,11 @@ verifyCombiners(function_ref<InFlightDiagnostic()> emitError,
   return success();
 }
 
-LogicalResult SemanticsAttr::verify(
-    function_ref<InFlightDiagnostic()> emitError,
-    ArrayRef<IterationDimAttr> dims, ArrayRef<AccessAttr> operands,
-    ArrayRef<AccessAttr> results, ArrayRef<int64_t> linear) {
+LogicalResult
+SemanticsAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                      ArrayRef<IterationDimAttr> dims,
+                      ArrayRef<AccessAttr> operands,
+                      ArrayRef<AccessAttr> results, ArrayRef<int64_t> linear) {
   auto verify = [&](ArrayRef<AccessAttr> accesses,
                     StringRef what) -> LogicalResult {
     for (auto [i, access] : llvm::enumerate(accesses))
@@ -709,9 +708,8 @@ LayoutAttr LayoutAttr::getWhole(FlatSymbolRefAttr mesh, int64_t rank) {
              Combiner::None);
 }
 
-LayoutAttr LayoutAttr::get(FlatSymbolRefAttr mesh,
-                           const search::Layout &layout, Combiner combiner,
-                           const search::Mesh &meshInfo) {
+LayoutAttr LayoutAttr::get(FlatSymbolRefAttr mesh, const search::Layout &layout,
+                           Combiner combiner, const search::Mesh &meshInfo) {
   MLIRContext *context = mesh.getContext();
   SmallVector<AxesAttr> dims;
   for (const search::Axes &axes : layout.dims)

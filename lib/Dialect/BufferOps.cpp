@@ -57,12 +57,12 @@ static LogicalResult verifyMap(ContractOp op, unsigned operand) {
   AffineMap map = op.getMap(operand);
   int64_t rank = cast<ShapedType>(op->getOperand(operand).getType()).getRank();
   if (map.getNumResults() != rank)
-    return op.emitOpError() << "map " << operand << " has "
-                            << map.getNumResults() << " results, operand has "
-                            << rank << " dims";
+    return op.emitOpError()
+           << "map " << operand << " has " << map.getNumResults()
+           << " results, operand has " << rank << " dims";
   if (map.getNumDims() != op.getMap(0).getNumDims() || map.getNumSymbols())
-    return op.emitOpError() << "map " << operand
-                            << " is not over the dims of map 0";
+    return op.emitOpError()
+           << "map " << operand << " is not over the dims of map 0";
   llvm::SmallBitVector seen(map.getNumDims());
   for (auto [i, expr] : llvm::enumerate(map.getResults())) {
     auto dim = dyn_cast<AffineDimExpr>(expr);
@@ -84,7 +84,8 @@ LogicalResult ContractOp::verify() {
   for (unsigned operand = 0; operand < 3; ++operand)
     if (failed(verifyMap(*this, operand)))
       return failure();
-  Type lhs = getElementTypeOrSelf(getLhs()), rhs = getElementTypeOrSelf(getRhs());
+  Type lhs = getElementTypeOrSelf(getLhs()),
+       rhs = getElementTypeOrSelf(getRhs());
   if (lhs != rhs)
     return emitOpError() << "lhs holds " << lhs << ", rhs holds " << rhs;
   bool onTensors = isa<TensorType>(getOut().getType());

@@ -16,6 +16,7 @@
 #include "Tofu/Dialect/Tofu.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/TypeUtilities.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 
 using namespace mlir;
@@ -44,14 +45,38 @@ void TofuDialect::registerOps() {
 // Semantics
 //===----------------------------------------------------------------------===//
 
-/// Checks an access against a tensor: its rank, and that it stays within.
-static LogicalResult verifyAccess(function_ref<InFlightDiagnostic()> emitError,
+using EmitError = function_ref<InFlightDiagnostic()>;
+
+static LogicalResult verifyRank(EmitError emitError, AccessAttr access,
+                                int64_t rank) {
+  if (access.getRead() && access.getIndex().size() != size_t(rank))
+    return emitError() << "semantics has " << access.getIndex().size()
+                       << " dims, tensor has " << rank;
+  return success();
+}
+
+/// True if `expr` takes every value between its least and its largest once.
+static bool isDense(const search::LinearExpr &expr,
+                    const search::Operator &op) {
+  SmallVector<std::pair<int64_t, int64_t>> scales;
+  for (auto [dim, coefficient] : expr.terms)
+    if (op.dims[dim].size > 1)
+      scales.push_back({std::abs(coefficient), op.dims[dim].size});
+  llvm::sort(scales);
+  int64_t reach = 1;
+  for (auto [scale, size] : scales) {
+    if (scale != reach)
+      return false;
+    reach *= size;
+  }
+  return true;
+}
+
+/// Checks that a result's index takes every index of the tensor once.
+static LogicalResult verifyCovers(EmitError emitError,
                                   const search::Operator &op,
                                   ArrayRef<search::LinearExpr> index,
-                                  ArrayRef<int64_t> shape, bool covers) {
-  if (index.size() != shape.size())
-    return emitError() << "semantics has " << index.size()
-                       << " dims, tensor has " << shape.size();
+                                  ArrayRef<int64_t> shape) {
   SmallVector<search::Interval> all;
   for (const search::IterationDim &dim : op.dims)
     all.push_back({0, dim.size});
@@ -59,12 +84,28 @@ static LogicalResult verifyAccess(function_ref<InFlightDiagnostic()> emitError,
     if (ShapedType::isDynamic(shape[dim]))
       continue;
     search::Interval image = search::image(expr, all, shape[dim]);
-    if (covers && image.size() != shape[dim])
-      return emitError() << "dim " << dim << " is written in ["
-                         << image.lo << ", " << image.hi << "), its size is "
-                         << shape[dim];
+    if (image.size() != shape[dim])
+      return emitError() << "dim " << dim << " is written in [" << image.lo
+                         << ", " << image.hi << "), its size is " << shape[dim];
+    if (!expr.whole && shape[dim] && !isDense(expr, op))
+      return emitError() << "dim " << dim
+                         << " is not written at each index once";
   }
   return success();
+}
+
+static LogicalResult verifyResult(EmitError emitError, AccessAttr access,
+                                  const search::Operator *op, unsigned i,
+                                  Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  if (!tensor)
+    return emitError() << "semantics of " << type
+                       << ", which is no ranked tensor";
+  if (failed(verifyRank(emitError, access, tensor.getRank())))
+    return failure();
+  return op ? verifyCovers(emitError, *op, op->results[i].index,
+                           tensor.getShape())
+            : success();
 }
 
 static LogicalResult verifySemantics(Operation *op, SemanticsAttr semantics) {
@@ -77,30 +118,22 @@ static LogicalResult verifySemantics(Operation *op, SemanticsAttr semantics) {
     return op->emitOpError()
            << "semantics has " << semantics.getResults().size()
            << " results, operation has " << op->getNumResults();
-  FailureOr<search::Operator> described = semantics.getOperator();
-  if (failed(described))
-    return success();
   for (auto [i, operand] : llvm::enumerate(operands)) {
-    if (!semantics.getOperands()[i].getRead())
-      continue;
     auto emitError = [&, i = i]() -> InFlightDiagnostic {
       return op->emitOpError() << "operand " << i << ": ";
     };
-    if (failed(verifyAccess(emitError, *described, described->operands[i].index,
-                            cast<RankedTensorType>(operand.getType()).getShape(),
-                            /*covers=*/false)))
+    if (failed(verifyRank(emitError, semantics.getOperands()[i],
+                          cast<RankedTensorType>(operand.getType()).getRank())))
       return failure();
   }
+  FailureOr<search::Operator> described = semantics.getOperator();
   for (auto [i, result] : llvm::enumerate(op->getResults())) {
     auto emitError = [&, i = i]() -> InFlightDiagnostic {
       return op->emitOpError() << "result " << i << ": ";
     };
-    auto type = dyn_cast<RankedTensorType>(result.getType());
-    if (!type)
-      return emitError() << "semantics of " << result.getType()
-                         << ", which is no ranked tensor";
-    if (failed(verifyAccess(emitError, *described, described->results[i].index,
-                            type.getShape(), /*covers=*/true)))
+    if (failed(verifyResult(emitError, semantics.getResults()[i],
+                            succeeded(described) ? &*described : nullptr, i,
+                            result.getType())))
       return failure();
   }
   return success();
@@ -118,12 +151,18 @@ static LogicalResult verifyStrategy(Operation *op, StrategyAttr strategy) {
   if (!semantics)
     return op->emitOpError() << "a strategy needs semantics";
   if (semantics.getDims().size() != strategy.getDims().size())
-    return op->emitOpError() << "strategy has " << strategy.getDims().size()
-                             << " dims, semantics has "
-                             << semantics.getDims().size();
+    return op->emitOpError()
+           << "strategy has " << strategy.getDims().size()
+           << " dims, semantics has " << semantics.getDims().size();
+  if (failed(semantics.getOperator()))
+    return op->emitOpError()
+           << "a strategy needs known sizes and linear indices";
   for (int64_t operand : strategy.getPartialOperands())
-    if (operand < 0 || operand >= int64_t(semantics.getOperands().size()))
+    if (operand < 0 || operand >= 64 ||
+        operand >= int64_t(semantics.getOperands().size()))
       return op->emitOpError() << "no operand " << operand;
+  if (strategy.getPartial().empty() != strategy.getPartialOperands().empty())
+    return op->emitOpError() << "partial axes go with partial operands";
   for (auto [i, dim] : llvm::enumerate(semantics.getDims()))
     if (dim.getKind() == DimKind::Unsplittable &&
         !strategy.getDims()[i].empty())
@@ -132,9 +171,9 @@ static LogicalResult verifyStrategy(Operation *op, StrategyAttr strategy) {
   // A strategy uses axes as a layout does.
   MLIRContext *context = op->getContext();
   bool partial = !strategy.getPartial().empty();
-  auto asLayout = LayoutAttr::get(
-      context, strategy.getMesh(), strategy.getDims(), strategy.getPartial(),
-      partial ? Combiner::Sum : Combiner::None);
+  auto asLayout = LayoutAttr::get(context, strategy.getMesh(),
+                                  strategy.getDims(), strategy.getPartial(),
+                                  partial ? Combiner::Sum : Combiner::None);
   auto emitError = [&]() -> InFlightDiagnostic {
     return op->emitOpError() << "strategy: ";
   };
@@ -142,14 +181,49 @@ static LogicalResult verifyStrategy(Operation *op, StrategyAttr strategy) {
   return asLayout.verifyPlacement(emitError, shape, mesh.getMesh());
 }
 
+/// True if boxes may be computed on a mesh: it may be verified after its users.
+static bool isSound(MeshOp op) {
+  search::Mesh mesh = op.getMesh();
+  int64_t devices = 1;
+  for (int64_t size : mesh.sizes)
+    if (size < 1 || size > MeshOp::kMostDevices ||
+        (devices *= size) > MeshOp::kMostDevices)
+      return false;
+  return mesh.names.size() == mesh.sizes.size();
+}
+
+/// Checks a layout of `global`, of which a device holds a `local`.
+static LogicalResult verifyLayoutOf(EmitError emitError, LayoutAttr layout,
+                                    RankedTensorType global,
+                                    RankedTensorType local, MeshOp mesh) {
+  if (failed(
+          layout.verifyPlacement(emitError, global.getShape(), mesh.getMesh())))
+    return failure();
+  for (auto [i, axes] : llvm::enumerate(layout.getDims()))
+    if (global.isDynamicDim(i) && !axes.empty())
+      return emitError() << "dim " << i << " is cut, but its size is not known";
+  if (global == local || !isSound(mesh))
+    return success();
+  RankedTensorType boxes = getLocalType(global, layout, mesh.getMesh());
+  if (boxes.getElementType() != local.getElementType() ||
+      failed(verifyCompatibleShape(boxes, local)))
+    return emitError() << "type is " << local << ", boxes of " << global
+                       << " have type " << boxes;
+  return success();
+}
+
+/// Checks the layout of a value of `type`; `global` is its type before
+/// localization, if it has been localized.
 static LogicalResult verifyLayout(Operation *op, const Twine &what, Type type,
-                                  Attribute attr) {
+                                  Attribute attr,
+                                  RankedTensorType global = {}) {
   auto layout = dyn_cast<LayoutAttr>(attr);
   if (!layout)
     return op->emitOpError() << what << " has no #tofu.layout";
   // Below tensors, a layout still says what a buffer or a pointer holds.
   if (type.isIntOrIndexOrFloat() || isa<UnrankedTensorType>(type))
-    return op->emitOpError() << what << " has a layout, but is no ranked tensor";
+    return op->emitOpError()
+           << what << " has a layout, but is no ranked tensor";
   auto tensor = dyn_cast<RankedTensorType>(type);
   if (!tensor)
     return success();
@@ -157,9 +231,9 @@ static LogicalResult verifyLayout(Operation *op, const Twine &what, Type type,
   if (!mesh)
     return op->emitOpError() << "unknown mesh: " << layout.getMesh();
   std::string prefix = (what + ": ").str();
-  return layout.verifyPlacement(
+  return verifyLayoutOf(
       [&]() -> InFlightDiagnostic { return op->emitOpError() << prefix; },
-      tensor.getShape(), mesh.getMesh());
+      layout, global ? global : tensor, tensor, mesh);
 }
 
 static LogicalResult verifyLayouts(Operation *op, Attribute attr) {
@@ -201,22 +275,38 @@ LogicalResult TofuDialect::verifyOperationAttribute(Operation *op,
   return op->emitOpError() << "unknown attribute: " << name;
 }
 
-static LogicalResult verifyBoundary(Operation *op, const Twine &what, Type type,
-                                    NamedAttribute attr) {
+/// Checks an attribute of an argument or a result of `function`; `global` is
+/// the attribute with its type before localization, if there is one.
+static LogicalResult verifyBoundary(FunctionOpInterface function,
+                                    const Twine &what, Type type,
+                                    NamedAttribute attr, TypeAttr global) {
   StringRef name = attr.getName();
-  if (name == TofuDialect::kLayout)
-    return verifyLayout(op, what, type, attr.getValue());
+  Operation *op = function;
+  if (name == TofuDialect::kLayout) {
+    auto layout = dyn_cast<LayoutAttr>(attr.getValue());
+    if (layout && !layout.getPartial().empty())
+      return op->emitOpError()
+             << what << " is partial; a function takes and gives whole values";
+    return verifyLayout(op, what, type, attr.getValue(),
+                        global ? dyn_cast<RankedTensorType>(global.getValue())
+                               : RankedTensorType());
+  }
   if (name == TofuDialect::kGlobalType) {
-    auto global = dyn_cast<TypeAttr>(attr.getValue());
     if (global && isa<RankedTensorType>(global.getValue()))
       return success();
-    return op->emitOpError() << what << ": " << name
-                             << " must be a ranked tensor type";
+    return op->emitOpError()
+           << what << ": " << name << " must be a ranked tensor type";
   }
   if (name == TofuDialect::kCarriedTo) {
-    if (isa<IntegerAttr>(attr.getValue()))
-      return success();
-    return op->emitOpError() << what << ": " << name << " must be an integer";
+    auto result = dyn_cast<IntegerAttr>(attr.getValue());
+    if (!result)
+      return op->emitOpError() << what << ": " << name << " must be an integer";
+    if (isa<RankedTensorType>(type) &&
+        result.getValue().uge(function.getNumResults()))
+      return op->emitOpError()
+             << what << " is carried to result " << result
+             << ", function has " << function.getNumResults();
+    return success();
   }
   return op->emitOpError() << what << ": unknown attribute: " << name;
 }
@@ -227,8 +317,9 @@ LogicalResult TofuDialect::verifyRegionArgAttribute(Operation *op, unsigned,
   auto function = dyn_cast<FunctionOpInterface>(op);
   if (!function || i >= function.getNumArguments())
     return op->emitOpError() << attr.getName() << " stands on functions only";
-  return verifyBoundary(op, "argument " + Twine(i),
-                        function.getArgumentTypes()[i], attr);
+  return verifyBoundary(function, "argument " + Twine(i),
+                        function.getArgumentTypes()[i], attr,
+                        function.getArgAttrOfType<TypeAttr>(i, kGlobalType));
 }
 
 LogicalResult TofuDialect::verifyRegionResultAttribute(Operation *op, unsigned,
@@ -237,6 +328,7 @@ LogicalResult TofuDialect::verifyRegionResultAttribute(Operation *op, unsigned,
   auto function = dyn_cast<FunctionOpInterface>(op);
   if (!function || i >= function.getNumResults())
     return op->emitOpError() << attr.getName() << " stands on functions only";
-  return verifyBoundary(op, "result " + Twine(i), function.getResultTypes()[i],
-                        attr);
+  return verifyBoundary(function, "result " + Twine(i),
+                        function.getResultTypes()[i], attr,
+                        function.getResultAttrOfType<TypeAttr>(i, kGlobalType));
 }

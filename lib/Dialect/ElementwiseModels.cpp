@@ -34,6 +34,8 @@ static SemanticsAttr computeElementwise(Operation *op, std::string &why) {
 }
 
 static FailureOr<SmallVector<Value>> createElementwise(LocalPiece &piece) {
+  if (failed(requireAllRead(piece)))
+    return failure();
   SmallVector<Value> operands;
   for (Value operand : piece.op->getOperands()) {
     bool isTensor = isa<RankedTensorType>(operand.getType());
@@ -65,13 +67,15 @@ struct ElementwiseModel
 };
 } // namespace
 
-template <typename OpTy> static void attachOne(MLIRContext *context) {
+template <typename OpTy>
+static void attachOne(MLIRContext *context) {
   if constexpr (OpTy::template hasTrait<OpTrait::Elementwise>() &&
                 OpTy::template hasTrait<OpTrait::Tensorizable>())
     OpTy::template attachInterface<ElementwiseModel<OpTy>>(*context);
 }
 
-template <typename... Ops> static void attach(MLIRContext *context) {
+template <typename... Ops>
+static void attach(MLIRContext *context) {
   (attachOne<Ops>(context), ...);
 }
 

@@ -88,7 +88,8 @@ static bool isRelative(AffineExpr expr) {
 }
 
 /// Marks the dims of index expressions that no part can be rebased for.
-static void markUnsplittable(AffineMap map, llvm::SmallBitVector &unsplittable) {
+static void markUnsplittable(AffineMap map,
+                             llvm::SmallBitVector &unsplittable) {
   for (AffineExpr expr : map.getResults()) {
     if (isa<AffineConstantExpr>(expr) || isRelative(expr))
       continue;
@@ -111,10 +112,17 @@ static bool indexesAllResults(linalg::LinalgOp op, unsigned dim) {
   return true;
 }
 
+/// True if some result is written in parts of a dim.
+static bool indexesSomeResult(linalg::LinalgOp op, unsigned dim) {
+  return llvm::any_of(op.getDpsInitsMutable(), [&](OpOperand &init) {
+    return op.getMatchingIndexingMap(&init).isFunctionOfDim(dim);
+  });
+}
+
 static bool isUnsplittable(linalg::LinalgOp op, unsigned dim,
                            Combiner combiner) {
   if (op.getIteratorTypesArray()[dim] == utils::IteratorType::reduction)
-    return combiner == Combiner::None;
+    return combiner == Combiner::None || indexesSomeResult(op, dim);
   return !indexesAllResults(op, dim);
 }
 
@@ -133,13 +141,18 @@ static bool isDescribable(linalg::LinalgOp op, std::string &why) {
   }
   for (OpOperand &init : op.getDpsInitsMutable()) {
     AffineMap map = op.getMatchingIndexingMap(&init);
+    llvm::SmallBitVector seen(op.getNumLoops());
     for (auto [expr, size] :
-         llvm::zip_equal(map.getResults(), op.getShape(&init)))
-      if (!isa<AffineDimExpr>(expr) &&
-          !(isa<AffineConstantExpr>(expr) && size == 1)) {
-        why = "a result is not indexed by dims";
+         llvm::zip_equal(map.getResults(), op.getShape(&init))) {
+      if (isa<AffineConstantExpr>(expr) && size == 1)
+        continue;
+      auto dim = dyn_cast<AffineDimExpr>(expr);
+      if (!dim || seen.test(dim.getPosition())) {
+        why = "a result is not indexed by dims, each once";
         return false;
       }
+      seen.set(dim.getPosition());
+    }
   }
   return true;
 }
@@ -177,7 +190,8 @@ static void addOperands(linalg::LinalgOp op, SemanticsBuilder &builder) {
   for (OpOperand &operand : op->getOpOperands()) {
     if (!isa<RankedTensorType>(operand.get().getType()))
       continue;
-    SmallVector<AffineExpr> index = getIndex(op.getMatchingIndexingMap(&operand));
+    SmallVector<AffineExpr> index =
+        getIndex(op.getMatchingIndexingMap(&operand));
     if (!op.isDpsInit(&operand)) {
       builder.addOperand(index);
       continue;
@@ -199,13 +213,13 @@ static SemanticsAttr computeLinalg(Operation *operation, std::string &why) {
   addDims(op, builder);
   addOperands(op, builder);
   SmallVector<Value> tensors = getTensorOperands(op);
-  size_t own = llvm::count_if(op->getOperandTypes(),
-                              llvm::IsaPred<RankedTensorType>);
+  size_t own =
+      llvm::count_if(op->getOperandTypes(), llvm::IsaPred<RankedTensorType>);
   for (Value captured : llvm::drop_begin(tensors, own))
     builder.addWhole(cast<RankedTensorType>(captured.getType()).getRank());
   for (OpOperand &init : op.getDpsInitsMutable())
-    builder.addResult(llvm::to_vector(
-        op.getMatchingIndexingMap(&init).getResults()));
+    builder.addResult(
+        llvm::to_vector(op.getMatchingIndexingMap(&init).getResults()));
   for (int64_t set : getLinearOperands(op))
     builder.addLinear(set);
   return builder.build();
@@ -238,6 +252,10 @@ static bool readsIndices(linalg::LinalgOp op) {
 
 static FailureOr<SmallVector<Value>> createLocalLinalg(LocalPiece &piece) {
   auto op = cast<linalg::LinalgOp>(piece.op);
+  if (piece.semantics.getDims().size() != op.getNumLoops())
+    return op.emitOpError()
+           << "semantics has " << piece.semantics.getDims().size()
+           << " dims, operation has " << op.getNumLoops() << " loops";
   SmallVector<Value> operands;
   SmallVector<Type> types;
   unsigned tensor = 0;
@@ -247,9 +265,13 @@ static FailureOr<SmallVector<Value>> createLocalLinalg(LocalPiece &piece) {
       continue;
     }
     Value local = piece.operands[tensor++];
+    if (!local && !op.isDpsInit(&operand))
+      return op.emitOpError() << "operand " << tensor - 1
+                              << " is not read by its semantics, but by the "
+                                 "operation";
     if (!local)
-      local = piece.emptyResult(operand.getOperandNumber() -
-                                op.getNumDpsInputs());
+      local =
+          piece.emptyResult(operand.getOperandNumber() - op.getNumDpsInputs());
     operands.push_back(local);
     if (op.isDpsInit(&operand))
       types.push_back(local.getType());
@@ -260,8 +282,8 @@ static FailureOr<SmallVector<Value>> createLocalLinalg(LocalPiece &piece) {
       offsets.push_back(piece.iterationOffset(dim));
   for (OpFoldResult &offset : offsets)
     if (!isConstantIntValue(offset, 0))
-      offset = getValueOrCreateConstantIndexOp(piece.builder, op.getLoc(),
-                                               offset);
+      offset =
+          getValueOrCreateConstantIndexOp(piece.builder, op.getLoc(), offset);
   Operation *local = cloneLocal(piece, operands, types);
   if (!offsets.empty())
     offsetIndices(piece, local, offsets);
@@ -286,7 +308,8 @@ struct LinalgModel
 };
 } // namespace
 
-template <typename... Ops> static void attach(MLIRContext *context) {
+template <typename... Ops>
+static void attach(MLIRContext *context) {
   (Ops::template attachInterface<LinalgModel<Ops>>(*context), ...);
 }
 

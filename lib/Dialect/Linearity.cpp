@@ -73,18 +73,27 @@ static Dependence analyze(Operation *op, ArrayRef<Dependence> operands) {
   return Dependence::Other;
 }
 
+/// How the body's argument for `operand` depends on the operands of `set`.
+static Dependence getDependence(linalg::LinalgOp op, OpOperand &operand,
+                                int64_t set) {
+  bool inSet = set >> operand.getOperandNumber() & 1;
+  // What a reduction has so far is linear if it starts from zero or from an
+  // operand of the set, and the body keeps it so.
+  if (op.isDpsInit(&operand) && op.getNumReductionLoops())
+    return inSet || isZeros(operand.get()) ? Dependence::Linear
+                                           : Dependence::Other;
+  if (inSet)
+    return Dependence::Linear;
+  return isZeros(operand.get()) ? Dependence::Zero : Dependence::None;
+}
+
 /// True if all that the body yields is linear in the operands of `set`.
 static bool isLinear(linalg::LinalgOp op, int64_t set) {
   Block *body = op.getBlock();
   DenseMap<Value, Dependence> known;
-  for (OpOperand &operand : op->getOpOperands()) {
-    BlockArgument arg = op.getMatchingBlockArgument(&operand);
-    Dependence &dependence = known[arg];
-    if (set >> operand.getOperandNumber() & 1)
-      dependence = Dependence::Linear;
-    else
-      dependence = isZeros(operand.get()) ? Dependence::Zero : Dependence::None;
-  }
+  for (OpOperand &operand : op->getOpOperands())
+    known[op.getMatchingBlockArgument(&operand)] =
+        getDependence(op, operand, set);
   for (Operation &inner : body->without_terminator()) {
     SmallVector<Dependence> operands;
     for (Value operand : inner.getOperands()) {
@@ -93,8 +102,8 @@ static bool isLinear(linalg::LinalgOp op, int64_t set) {
                          : isZero(operand) ? Dependence::Zero
                                            : Dependence::None);
     }
-    Dependence result = inner.getNumRegions() ? Dependence::Other
-                                              : analyze(&inner, operands);
+    Dependence result =
+        inner.getNumRegions() ? Dependence::Other : analyze(&inner, operands);
     for (Value value : inner.getResults())
       known[value] = result;
   }

@@ -29,8 +29,7 @@ static AccessAttr getAccess(MLIRContext *context, const Twine &name,
 }
 
 void SemanticsBuilder::addOperand(ArrayRef<AffineExpr> index) {
-  operands.push_back(
-      getAccess(context, "in" + Twine(operands.size()), index));
+  operands.push_back(getAccess(context, "in" + Twine(operands.size()), index));
 }
 
 void SemanticsBuilder::addInit(ArrayRef<AffineExpr> index, unsigned result) {
@@ -53,6 +52,15 @@ SemanticsAttr SemanticsBuilder::build() {
   return SemanticsAttr::get(context, dims, operands, results, linear);
 }
 
+LogicalResult mlir::tofu::requireAllRead(const LocalPiece &piece) {
+  for (auto [i, operand] : llvm::enumerate(piece.operands))
+    if (!operand)
+      return piece.op->emitOpError()
+             << "operand " << i
+             << " is not read by its semantics, but by the operation";
+  return success();
+}
+
 Operation *mlir::tofu::cloneLocal(LocalPiece &piece, ArrayRef<Value> operands,
                                   TypeRange resultTypes) {
   Operation *op = piece.op;
@@ -67,8 +75,8 @@ Operation *mlir::tofu::cloneLocal(LocalPiece &piece, ArrayRef<Value> operands,
   clone->setOperands(operands);
   for (auto [result, type] : llvm::zip_equal(clone->getResults(), resultTypes))
     result.setType(type);
-  for (StringRef name : {TofuDialect::kSemantics, TofuDialect::kStrategy,
-                         TofuDialect::kLayouts})
+  for (StringRef name :
+       {TofuDialect::kSemantics, TofuDialect::kStrategy, TofuDialect::kLayouts})
     clone->removeDiscardableAttr(name);
   piece.builder.insert(clone);
   return clone;

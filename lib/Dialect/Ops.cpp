@@ -62,6 +62,9 @@ LogicalResult MeshOp::verify() {
   if (getAxisNames().size() != getAxisSizes().size())
     return emitOpError() << getAxisNames().size() << " names for "
                          << getAxisSizes().size() << " axes";
+  if (getAxisSizes().size() > kMostAxes)
+    return emitOpError() << "has " << getAxisSizes().size()
+                         << " axes, more than " << kMostAxes;
   SmallPtrSet<Attribute, 4> seen;
   for (Attribute name : getAxisNames())
     if (!seen.insert(name).second)
@@ -107,8 +110,7 @@ static LogicalResult verifyPlacement(Operation *op, StringRef what,
 static LogicalResult verifyShape(Operation *op, ArrayRef<int64_t> shape) {
   for (auto [dim, size] : llvm::enumerate(shape))
     if (size < 0)
-      return op->emitOpError()
-             << "global dim " << dim << " has size " << size;
+      return op->emitOpError() << "global dim " << dim << " has size " << size;
   return success();
 }
 
@@ -118,8 +120,8 @@ static LogicalResult verifyShardBound(ShardOp op) {
     return failure();
   int64_t rank = op.getGlobalShape().size();
   if (op.getDim() >= static_cast<uint64_t>(rank))
-    return op.emitOpError() << "no dim " << op.getDim() << " in a tensor of "
-                            << rank << " dims";
+    return op.emitOpError()
+           << "no dim " << op.getDim() << " in a tensor of " << rank << " dims";
   return verifyPlacement(op, "placement", op.getPlacement(),
                          op.getGlobalShape());
 }
@@ -150,9 +152,9 @@ static OpFoldResult foldShardBound(ShardOp op, Read read) {
   MeshOp mesh = lookupMesh(op, op.getPlacement().getMesh());
   if (!mesh)
     return {};
-  std::optional<int64_t> value = getUniform(
-      getBoxes(op.getPlacement(), op.getGlobalShape(), mesh), op.getDim(),
-      read);
+  std::optional<int64_t> value =
+      getUniform(getBoxes(op.getPlacement(), op.getGlobalShape(), mesh),
+                 op.getDim(), read);
   if (!value)
     return {};
   return IntegerAttr::get(IndexType::get(op.getContext()), *value);
@@ -225,7 +227,8 @@ static LogicalResult verifyPlacements(const Move &move) {
   if (!move.to.getPartialAxes().empty() &&
       move.to.getCombiner() != move.from.getCombiner())
     return move.op->emitOpError()
-           << "input is a partial " << stringifyCombiner(move.from.getCombiner())
+           << "input is a partial "
+           << stringifyCombiner(move.from.getCombiner())
            << ", result a partial " << stringifyCombiner(move.to.getCombiner());
   return success();
 }
@@ -258,15 +261,15 @@ static LogicalResult verifyCollective(const Move &move, bool combines) {
   if (combines && move.from.getPartialAxes().empty())
     return move.op->emitOpError() << "input is not partial over any axis";
   if (!combines && !move.from.getPartialAxes().empty())
-    return move.op->emitOpError()
-           << "input is partial over "
-           << move.from.getPartialAxes()[0].getValue()
-           << "; only reductions combine";
+    return move.op->emitOpError() << "input is partial over "
+                                  << move.from.getPartialAxes()[0].getValue()
+                                  << "; only reductions combine";
   return success();
 }
 
 static SmallVector<search::Box> getFromBoxes(const Move &move) {
-  return getBoxes(move.from, move.shape, lookupMesh(move.op, move.from.getMesh()));
+  return getBoxes(move.from, move.shape,
+                  lookupMesh(move.op, move.from.getMesh()));
 }
 static SmallVector<search::Box> getToBoxes(const Move &move) {
   return getBoxes(move.to, move.shape, lookupMesh(move.op, move.to.getMesh()));
@@ -282,7 +285,8 @@ LogicalResult AllReduceOp::verifySymbolUses(SymbolTableCollection &) {
 }
 
 /// True if every box of `inner` lies in the one of `outer`.
-static bool areWithin(ArrayRef<search::Box> inner, ArrayRef<search::Box> outer) {
+static bool areWithin(ArrayRef<search::Box> inner,
+                      ArrayRef<search::Box> outer) {
   return llvm::all_of(llvm::zip_equal(inner, outer), [](auto pair) {
     auto &[in, out] = pair;
     return search::overlap(in, out) == search::volume(in);
@@ -316,7 +320,8 @@ LogicalResult FetchOp::verifySymbolUses(SymbolTableCollection &) {
 }
 
 /// A move to where the value already is, is the value.
-template <typename MoveOp> static OpFoldResult foldMove(MoveOp op) {
+template <typename MoveOp>
+static OpFoldResult foldMove(MoveOp op) {
   if (op.getFrom() != op.getTo() ||
       op.getInput().getType() != op.getResult().getType())
     return {};

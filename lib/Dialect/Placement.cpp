@@ -58,7 +58,8 @@ RankedTensorType mlir::tofu::getLocalType(RankedTensorType global,
           .boxes(global.getShape(), mesh);
   SmallVector<int64_t> shape;
   for (int64_t dim = 0; dim < global.getRank(); ++dim)
-    shape.push_back(getUniform(boxes, dim, sizeOf).value_or(ShapedType::kDynamic));
+    shape.push_back(
+        getUniform(boxes, dim, sizeOf).value_or(ShapedType::kDynamic));
   return global.clone(shape);
 }
 
@@ -110,8 +111,8 @@ getPlacement(SemanticsAttr semantics, StrategyAttr strategy, AccessAttr access,
     combiner = Combiner::None;
   if (!access.getRead())
     return LayoutAttr::getWhole(strategy.getMesh(), shape.size());
-  if (LayoutAttr layout = getAsLayout(semantics, strategy, access, shape,
-                                      partial, combiner))
+  if (LayoutAttr layout =
+          getAsLayout(semantics, strategy, access, shape, partial, combiner))
     return layout;
   // Only dims that the index names belong to the boxes.
   SmallVector<StringAttr> names;
@@ -185,9 +186,8 @@ OpFoldResult mlir::tofu::getShardSize(OpBuilder &builder, Location loc,
                                       PlacementAttrInterface placement,
                                       ArrayRef<int64_t> shape,
                                       const search::Mesh &mesh) {
-  if (auto size =
-          getUniform(placement.getPlacement(shape, mesh).boxes(shape, mesh),
-                     dim, sizeOf))
+  if (auto size = getUniform(
+          placement.getPlacement(shape, mesh).boxes(shape, mesh), dim, sizeOf))
     return builder.getIndexAttr(*size);
   return ShardSizeOp::create(builder, loc, builder.getIndexType(), dim,
                              placement, shape)
@@ -200,8 +200,8 @@ Value mlir::tofu::createLocalEmpty(OpBuilder &builder, Location loc,
                                    const search::Mesh &mesh) {
   SmallVector<OpFoldResult> sizes;
   for (int64_t dim = 0; dim < global.getRank(); ++dim)
-    sizes.push_back(getShardSize(builder, loc, dim, placement,
-                                 global.getShape(), mesh));
+    sizes.push_back(
+        getShardSize(builder, loc, dim, placement, global.getShape(), mesh));
   return tensor::EmptyOp::create(builder, loc, sizes, global.getElementType());
 }
 
@@ -213,9 +213,8 @@ PlacementAttrInterface LocalPiece::iterationSpace() const {
 }
 
 SmallVector<int64_t> LocalPiece::iterationShape() const {
-  return llvm::map_to_vector(semantics.getDims(), [](IterationDimAttr dim) {
-    return dim.getSize();
-  });
+  return llvm::map_to_vector(
+      semantics.getDims(), [](IterationDimAttr dim) { return dim.getSize(); });
 }
 
 RankedTensorType LocalPiece::globalOperandType(unsigned i) const {
@@ -225,7 +224,8 @@ RankedTensorType LocalPiece::globalOperandType(unsigned i) const {
 RankedTensorType LocalPiece::resultType(unsigned i) const {
   auto global = cast<RankedTensorType>(op->getResult(i).getType());
   return getLocalType(
-      global, getResultPlacement(semantics, strategy, i, global.getShape(), mesh),
+      global,
+      getResultPlacement(semantics, strategy, i, global.getShape(), mesh),
       mesh);
 }
 
@@ -233,7 +233,8 @@ Value LocalPiece::emptyResult(unsigned i) {
   auto global = cast<RankedTensorType>(op->getResult(i).getType());
   return createLocalEmpty(
       builder, op->getLoc(), global,
-      getResultPlacement(semantics, strategy, i, global.getShape(), mesh), mesh);
+      getResultPlacement(semantics, strategy, i, global.getShape(), mesh),
+      mesh);
 }
 
 OpFoldResult LocalPiece::iterationOffset(unsigned dim) {
@@ -255,9 +256,9 @@ OpFoldResult LocalPiece::operandOffset(unsigned i, unsigned dim) {
 
 OpFoldResult LocalPiece::operandSize(unsigned i, unsigned dim) {
   ArrayRef<int64_t> shape = globalOperandType(i).getShape();
-  return getShardSize(
-      builder, op->getLoc(), dim,
-      getOperandPlacement(semantics, strategy, i, shape, mesh), shape, mesh);
+  return getShardSize(builder, op->getLoc(), dim,
+                      getOperandPlacement(semantics, strategy, i, shape, mesh),
+                      shape, mesh);
 }
 
 OpFoldResult LocalPiece::resultOffset(unsigned i, unsigned dim) {

@@ -74,9 +74,8 @@ static SemanticsAttr compute(tensor::ExpandShapeOp op, std::string &why) {
   if (!areStatic(op, why))
     return {};
   SemanticsBuilder builder(op.getContext());
-  auto [expanded, collapsed] =
-      addReshapeDims(op, builder, op.getResultType().getShape(),
-                     op.getReassociationIndices());
+  auto [expanded, collapsed] = addReshapeDims(
+      op, builder, op.getResultType().getShape(), op.getReassociationIndices());
   builder.addOperand(collapsed);
   builder.addResult(expanded);
   builder.addLinear(1);
@@ -102,9 +101,9 @@ static Value create(LocalPiece &piece, tensor::ExpandShapeOp op) {
 }
 
 static Value create(LocalPiece &piece, tensor::CollapseShapeOp op) {
-  return tensor::CollapseShapeOp::create(
-      piece.builder, op.getLoc(), piece.resultType(0), piece.operands[0],
-      op.getReassociationIndices());
+  return tensor::CollapseShapeOp::create(piece.builder, op.getLoc(),
+                                         piece.resultType(0), piece.operands[0],
+                                         op.getReassociationIndices());
 }
 
 //===----------------------------------------------------------------------===//
@@ -121,11 +120,14 @@ static bool isStaticSlice(SliceOp op, std::string &why) {
       why = "the slice is not known";
       return false;
     }
+  if (llvm::any_of(op.getStaticStrides(), [](int64_t s) { return s < 0; })) {
+    why = "the slice runs backwards";
+    return false;
+  }
   return true;
 }
 
-static SemanticsAttr compute(tensor::ExtractSliceOp op,
-                                         std::string &why) {
+static SemanticsAttr compute(tensor::ExtractSliceOp op, std::string &why) {
   if (!isStaticSlice(op, why))
     return {};
   SemanticsBuilder builder(op.getContext());
@@ -165,8 +167,7 @@ static Value create(LocalPiece &piece, tensor::ExtractSliceOp op) {
 
 /// A dim that the source fills can be cut on both sides; where the source is
 /// smaller, both stay whole.
-static SemanticsAttr compute(tensor::InsertSliceOp op,
-                                        std::string &why) {
+static SemanticsAttr compute(tensor::InsertSliceOp op, std::string &why) {
   if (!isStaticSlice(op, why))
     return {};
   SemanticsBuilder builder(op.getContext());
@@ -212,14 +213,17 @@ static SemanticsAttr compute(tensor::PadOp op, std::string &why) {
   }
   SemanticsBuilder builder(op.getContext());
   SmallVector<AffineExpr> in, out;
-  for (auto [before, after] : llvm::zip_equal(op.getSourceType().getShape(),
-                                              op.getResultType().getShape())) {
-    bool padded = before != after;
-    out.push_back(builder.addDim(after, padded ? DimKind::Unsplittable
-                                               : DimKind::Parallel));
+  for (auto [low, high, size] :
+       llvm::zip_equal(op.getMixedLowPad(), op.getMixedHighPad(),
+                       op.getResultType().getShape())) {
+    bool padded = !isConstantIntValue(low, 0) || !isConstantIntValue(high, 0);
+    out.push_back(builder.addDim(size, padded ? DimKind::Unsplittable
+                                              : DimKind::Parallel));
     in.push_back(padded ? AffineExpr() : out.back());
   }
   builder.addOperand(in);
+  for (Value captured : llvm::drop_begin(getTensorOperands(op)))
+    builder.addWhole(cast<RankedTensorType>(captured.getType()).getRank());
   builder.addResult(out);
   return builder.build();
 }
@@ -259,7 +263,8 @@ static Value create(LocalPiece &piece, tensor::ConcatOp op) {
 }
 
 static SemanticsAttr compute(tensor::CastOp op, std::string &why) {
-  if (!areStatic(op, why) || !isa<RankedTensorType>(op.getSource().getType())) {
+  if (!areStatic(op, why) || !isa<RankedTensorType>(op.getSource().getType()) ||
+      !isa<RankedTensorType>(op.getType())) {
     why = "sizes are not known";
     return {};
   }
@@ -291,12 +296,15 @@ struct TensorModel
   }
   FailureOr<SmallVector<Value>> createLocal(Operation *op,
                                             LocalPiece &piece) const {
+    if (failed(requireAllRead(piece)))
+      return failure();
     return SmallVector<Value>{create(piece, cast<OpTy>(op))};
   }
 };
 } // namespace
 
-template <typename... Ops> static void attach(MLIRContext *context) {
+template <typename... Ops>
+static void attach(MLIRContext *context) {
   (Ops::template attachInterface<TensorModel<Ops>>(*context), ...);
 }
 

@@ -103,13 +103,15 @@ llvm::Expected<HostTensor> HostTensor::create(TofuElementType type,
   return tensor;
 }
 
-template <typename T> static T load(const char *data, int64_t i) {
+template <typename T>
+static T load(const char *data, int64_t i) {
   T value;
   std::memcpy(&value, data + i * sizeof(T), sizeof(T));
   return value;
 }
 
-template <typename T> static void store(char *data, int64_t i, T value) {
+template <typename T>
+static void store(char *data, int64_t i, T value) {
   std::memcpy(data + i * sizeof(T), &value, sizeof(T));
 }
 
@@ -206,33 +208,48 @@ llvm::SmallVector<int64_t> HostTensor::getIndex(int64_t i) const {
 // Boxes
 //===----------------------------------------------------------------------===//
 
+static llvm::SmallVector<int64_t> getStrides(llvm::ArrayRef<int64_t> shape) {
+  llvm::SmallVector<int64_t> strides(shape.size(), 1);
+  for (size_t dim = shape.size(); dim-- > 1;)
+    strides[dim - 1] = strides[dim] * shape[dim];
+  return strides;
+}
+
 /// Calls `visit` with the offset of each row of `box`, in elements from the
-/// start of a row-major tensor of `shape`, and the number of the row's elements.
+/// start of a row-major tensor of `shape`, and the number of the row's
+/// elements.
 template <typename Visit>
 static void forEachRow(llvm::ArrayRef<int64_t> shape,
-                       llvm::ArrayRef<search::Interval> box, size_t dim,
-                       int64_t offset, Visit visit) {
+                       llvm::ArrayRef<search::Interval> box, Visit visit) {
   if (search::volume(box) == 0)
     return;
-  // Inner dims that are whole belong to the row.
-  size_t last = box.size();
+  // A row goes as far out as the dims within it are whole.
+  size_t rowDim = box.size();
   int64_t rowSize = 1;
-  while (last > dim && (last == box.size() ||
-                        box[last].size() == shape[last]))
-    rowSize *= box[--last].size();
-  for (size_t i = dim; i <= last && i < box.size(); ++i) {
-    int64_t stride = 1;
-    for (int64_t size : shape.drop_front(i + 1))
-      stride *= size;
-    if (i == last) {
-      offset += box[i].lo * stride;
+  while (rowDim > 0) {
+    rowSize *= box[--rowDim].size();
+    if (box[rowDim].size() != shape[rowDim])
       break;
-    }
-    for (int64_t at = box[i].lo; at < box[i].hi; ++at)
-      forEachRow(shape, box, i + 1, offset + at * stride, visit);
-    return;
   }
-  visit(offset, rowSize);
+  llvm::SmallVector<int64_t> strides = getStrides(shape), index;
+  int64_t offset = 0;
+  for (auto [interval, stride] : llvm::zip_equal(box, strides)) {
+    index.push_back(interval.lo);
+    offset += interval.lo * stride;
+  }
+  for (;;) {
+    visit(offset, rowSize);
+    size_t dim = rowDim;
+    for (; dim > 0; --dim) {
+      offset += strides[dim - 1];
+      if (++index[dim - 1] < box[dim - 1].hi)
+        break;
+      offset -= strides[dim - 1] * box[dim - 1].size();
+      index[dim - 1] = box[dim - 1].lo;
+    }
+    if (dim == 0)
+      return;
+  }
 }
 
 llvm::Expected<HostTensor>
@@ -245,7 +262,7 @@ HostTensor::slice(llvm::ArrayRef<search::Interval> box) const {
     return part;
   int64_t bytes = getElementBytes(getType());
   char *to = part->getData();
-  forEachRow(getShape(), box, 0, 0, [&](int64_t offset, int64_t size) {
+  forEachRow(getShape(), box, [&](int64_t offset, int64_t size) {
     std::memcpy(to, getData() + offset * bytes, size * bytes);
     to += size * bytes;
   });
@@ -256,7 +273,7 @@ void HostTensor::insert(llvm::ArrayRef<search::Interval> box,
                         const HostTensor &part) {
   int64_t bytes = getElementBytes(getType());
   const char *from = part.getData();
-  forEachRow(getShape(), box, 0, 0, [&](int64_t offset, int64_t size) {
+  forEachRow(getShape(), box, [&](int64_t offset, int64_t size) {
     std::memcpy(getData() + offset * bytes, from, size * bytes);
     from += size * bytes;
   });
@@ -291,11 +308,11 @@ Difference mlir::tofu::compare(const HostTensor &got,
     double off = distance(got.getFloat(i), want);
     result.largest = std::max(result.largest, off);
     // As doubles, large integers that differ may look alike.
-    bool isGood = floats || tolerance.relative || tolerance.absolute
-                      ? off == 0 || off <= tolerance.absolute +
-                                               tolerance.relative *
-                                                   std::fabs(want)
-                      : got.getInteger(i) == expected.getInteger(i);
+    bool isGood =
+        floats || tolerance.relative || tolerance.absolute
+            ? off == 0 || off <= tolerance.absolute +
+                                     tolerance.relative * std::fabs(want)
+            : got.getInteger(i) == expected.getInteger(i);
     if (isGood)
       continue;
     if (result.numDifferent++ == 0)

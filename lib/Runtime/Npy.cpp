@@ -139,8 +139,7 @@ static llvm::StringRef getKinds(TofuElementType type) {
 
 static bool isReadAs(llvm::StringRef descr, TofuElementType type) {
   int64_t bytes;
-  return descr.size() >= 3 &&
-         llvm::StringRef("<>|=").contains(descr.front()) &&
+  return descr.size() >= 3 && llvm::StringRef("<>|=").contains(descr.front()) &&
          getKinds(type).contains(descr[1]) &&
          !descr.drop_front(2).getAsInteger(10, bytes) &&
          bytes == getElementBytes(type);
@@ -251,7 +250,7 @@ static std::string getDescr(TofuElementType type) {
   int64_t bytes = getElementBytes(type);
   constexpr bool isBig = llvm::endianness::native == llvm::endianness::big;
   std::string order(1, bytes == 1 ? '|' : isBig ? '>' : '<');
-  char kind = type == TOFU_BF16  ? 'u'
+  char kind = type == TOFU_BF16 ? 'u'
               : type == TOFU_I1 ? 'b'
               : isFloat(type)   ? 'f'
                                 : 'i';
@@ -274,8 +273,7 @@ llvm::Error mlir::tofu::writeNpy(llvm::StringRef path,
   llvm::raw_fd_ostream os(path, code);
   if (code)
     return llvm::createStringError(path + ": " + code.message());
-  os << kMagic << '\x01' << '\0'
-     << static_cast<char>(header.size() & 0xff)
+  os << kMagic << '\x01' << '\0' << static_cast<char>(header.size() & 0xff)
      << static_cast<char>(header.size() >> 8) << header;
   os.write(tensor.getData(), tensor.getNumBytes());
   os.close();

@@ -26,9 +26,11 @@ namespace {
 /// Inserts the reshards of one function.
 class Inserter {
 public:
-  Inserter(func::FuncOp function, FlatSymbolRefAttr meshName, MeshOp meshOp)
-      : function(function), meshName(meshName), meshOp(meshOp),
-        mesh(meshOp.getMesh()), builder(function.getContext()) {}
+  Inserter(func::FuncOp function, MeshOp meshOp)
+      : function(function),
+        meshName(FlatSymbolRefAttr::get(meshOp.getSymNameAttr())),
+        meshOp(meshOp), mesh(meshOp.getMesh()), builder(function.getContext()) {
+  }
 
   LogicalResult run() {
     for (BlockArgument arg : function.getArguments())
@@ -64,9 +66,8 @@ private:
            getOperandPlacement(semantics, strategy, i, shapeOf(value), mesh));
     }
     for (OpResult result : op->getOpResults()) {
-      auto produced = getResultPlacement(semantics, strategy,
-                                         result.getResultNumber(),
-                                         shapeOf(result), mesh);
+      auto produced = getResultPlacement(
+          semantics, strategy, result.getResultNumber(), shapeOf(result), mesh);
       if (failed(produce(result, produced)))
         return failure();
     }
@@ -125,6 +126,7 @@ private:
     if (a == b || !isStatic(value))
       return true;
     return a.getPartialAxes() == b.getPartialAxes() &&
+           a.getCombiner() == b.getCombiner() &&
            getBoxes(a, shapeOf(value), meshOp) ==
                getBoxes(b, shapeOf(value), meshOp);
   }
@@ -230,17 +232,15 @@ private:
   }
 
   static size_t tensorNumber(Operation *op, unsigned operand) {
-    return llvm::count_if(op->getOperands().take_front(operand),
-                          [](Value value) {
-                            return isa<RankedTensorType>(value.getType());
-                          });
+    return llvm::count_if(
+        op->getOperands().take_front(operand),
+        [](Value value) { return isa<RankedTensorType>(value.getType()); });
   }
 
   LogicalResult combineInitialValue(InitialValue &initial) {
     OpResult result = initial.op->getResult(initial.result);
-    auto layout = cast<LayoutAttr>(
-        initial.op->getAttrOfType<ArrayAttr>(
-            TofuDialect::kLayouts)[initial.result]);
+    auto layout = cast<LayoutAttr>(initial.op->getAttrOfType<ArrayAttr>(
+        TofuDialect::kLayouts)[initial.result]);
     if (!layout.getPartial().empty())
       return initial.op->emitOpError()
              << "result " << initial.result
@@ -276,7 +276,8 @@ private:
         ArrayRef<AffineMap>{map, map, map}, iterators,
         [&](OpBuilder &b, Location loc, ValueRange args) {
           linalg::YieldOp::create(
-              b, loc, createCombine(b, loc, initial.combiner, args[0], args[1]));
+              b, loc,
+              createCombine(b, loc, initial.combiner, args[0], args[1]));
         });
     std::string why;
     Operation *op = generic;
@@ -307,15 +308,12 @@ struct InsertReshardsPass
     for (auto function : getOperation().getOps<func::FuncOp>()) {
       if (!isPlanned(function))
         continue;
-      FlatSymbolRefAttr name = getPlanMesh(function);
-      if (!name)
-        continue;
-      MeshOp mesh = lookupMesh(function, name);
-      if (!mesh) {
-        function.emitError() << "unknown mesh: " << name;
+      FailureOr<MeshOp> mesh = getPlanMesh(function);
+      if (failed(mesh))
         return signalPassFailure();
-      }
-      Inserter inserter(function, name, mesh);
+      if (!*mesh)
+        continue;
+      Inserter inserter(function, *mesh);
       if (failed(inserter.run()))
         return signalPassFailure();
       numReshards += inserter.numReshards;

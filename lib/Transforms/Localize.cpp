@@ -26,9 +26,11 @@ namespace {
 /// Rewrites one function to local types.
 class Localizer {
 public:
-  Localizer(func::FuncOp function, FlatSymbolRefAttr meshName, MeshOp meshOp)
-      : function(function), meshName(meshName), meshOp(meshOp),
-        mesh(meshOp.getMesh()), builder(function.getContext()) {}
+  Localizer(func::FuncOp function, MeshOp meshOp)
+      : function(function),
+        meshName(FlatSymbolRefAttr::get(meshOp.getSymNameAttr())),
+        meshOp(meshOp), mesh(meshOp.getMesh()), builder(function.getContext()) {
+  }
 
   LogicalResult run() {
     Block *old = &function.getBody().front();
@@ -111,6 +113,7 @@ private:
     ArrayRef<int64_t> shape = typeOf(value).getShape();
     return a == b || !typeOf(value).hasStaticShape() ||
            (a.getPartialAxes() == b.getPartialAxes() &&
+            a.getCombiner() == b.getCombiner() &&
             getBoxes(a, shape, meshOp) == getBoxes(b, shape, meshOp));
   }
 
@@ -165,9 +168,9 @@ private:
       return failure();
     for (auto [global, local] : llvm::zip_equal(op->getResults(), *results))
       define(global, local,
-             getResultPlacement(
-                 semantics, strategy, cast<OpResult>(global).getResultNumber(),
-                 typeOf(global).getShape(), mesh));
+             getResultPlacement(semantics, strategy,
+                                cast<OpResult>(global).getResultNumber(),
+                                typeOf(global).getShape(), mesh));
     ++numLocal;
     return success();
   }
@@ -230,15 +233,12 @@ struct LocalizePass : public tofu::impl::LocalizePassBase<LocalizePass> {
     for (auto function : getOperation().getOps<func::FuncOp>()) {
       if (!isPlanned(function))
         continue;
-      FlatSymbolRefAttr name = getPlanMesh(function);
-      if (!name)
-        continue;
-      MeshOp mesh = lookupMesh(function, name);
-      if (!mesh) {
-        function.emitError() << "unknown mesh: " << name;
+      FailureOr<MeshOp> mesh = getPlanMesh(function);
+      if (failed(mesh))
         return signalPassFailure();
-      }
-      Localizer localizer(function, name, mesh);
+      if (!*mesh)
+        continue;
+      Localizer localizer(function, *mesh);
       if (failed(localizer.run()))
         return signalPassFailure();
       numLocal += localizer.numLocal;

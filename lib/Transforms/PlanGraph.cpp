@@ -19,24 +19,47 @@ bool mlir::tofu::isPlanned(func::FuncOp function) {
   return function.getBody().hasOneBlock() && !function.isPrivate();
 }
 
-FlatSymbolRefAttr mlir::tofu::getPlanMesh(func::FuncOp function) {
+/// Calls `visit` with every mesh that the plan of `function` names, and where.
+static LogicalResult
+forEachMesh(func::FuncOp function,
+            function_ref<LogicalResult(Operation *, FlatSymbolRefAttr)> visit) {
+  auto visitLayout = [&](Operation *op, Attribute attr) {
+    auto layout = dyn_cast_or_null<LayoutAttr>(attr);
+    return layout ? visit(op, layout.getMesh()) : success();
+  };
   for (unsigned i = 0; i < function.getNumArguments(); ++i)
-    if (auto layout =
-            function.getArgAttrOfType<LayoutAttr>(i, TofuDialect::kLayout))
-      return layout.getMesh();
+    if (failed(visitLayout(function,
+                           function.getArgAttr(i, TofuDialect::kLayout))))
+      return failure();
   for (unsigned i = 0; i < function.getNumResults(); ++i)
-    if (auto layout =
-            function.getResultAttrOfType<LayoutAttr>(i, TofuDialect::kLayout))
-      return layout.getMesh();
+    if (failed(visitLayout(function,
+                           function.getResultAttr(i, TofuDialect::kLayout))))
+      return failure();
+  for (Operation &op : function.getBody().getOps()) {
+    if (auto strategy = op.getAttrOfType<StrategyAttr>(TofuDialect::kStrategy))
+      if (failed(visit(&op, strategy.getMesh())))
+        return failure();
+    if (auto layouts = op.getAttrOfType<ArrayAttr>(TofuDialect::kLayouts))
+      for (Attribute layout : layouts)
+        if (failed(visitLayout(&op, layout)))
+          return failure();
+  }
+  return success();
+}
+
+FailureOr<MeshOp> mlir::tofu::getPlanMesh(func::FuncOp function) {
   FlatSymbolRefAttr mesh;
-  function.walk([&](Operation *op) {
-    auto strategy = op->getAttrOfType<StrategyAttr>(TofuDialect::kStrategy);
-    if (!strategy)
-      return WalkResult::advance();
-    mesh = strategy.getMesh();
-    return WalkResult::interrupt();
-  });
-  return mesh;
+  auto visit = [&](Operation *op, FlatSymbolRefAttr named) -> LogicalResult {
+    if (mesh && mesh != named)
+      return op->emitError()
+             << "the plan is on " << mesh << " and on " << named;
+    mesh = named;
+    return success();
+  };
+  if (failed(forEachMesh(function, visit)))
+    return failure();
+  // That it exists is verified with the attributes.
+  return mesh ? lookupMesh(function, mesh) : MeshOp();
 }
 
 //===----------------------------------------------------------------------===//
@@ -99,12 +122,26 @@ static SmallVector<uint64_t, 2> keepLinear(ArrayRef<uint64_t> sets,
   return result;
 }
 
+/// True if a tensor that `op` makes, or takes, is of unknown size.
+static bool hasDynamicTensors(Operation *op) {
+  auto isDynamic = [](Type type) {
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    return tensor && !tensor.hasStaticShape();
+  };
+  return llvm::any_of(op->getResultTypes(), isDynamic) ||
+         llvm::any_of(op->getOperandTypes(), isDynamic);
+}
+
 void PlanGraph::addOperator(Operation *op) {
+  // Every device makes what it needs of it.
+  if (op->getNumResults() == 1 && isConstantTensor(op->getResult(0)))
+    return;
   auto semantics = op->getAttrOfType<SemanticsAttr>(TofuDialect::kSemantics);
   PlannedOperator planned{op, semantics, {}};
   search::Operator described;
-  FailureOr<search::Operator> known =
-      semantics ? semantics.getOperator() : FailureOr<search::Operator>();
+  FailureOr<search::Operator> known = semantics && !hasDynamicTensors(op)
+                                          ? semantics.getOperator()
+                                          : FailureOr<search::Operator>();
   if (succeeded(known))
     described = *known;
   else
@@ -175,6 +212,9 @@ PlanGraph::PlanGraph(func::FuncOp function) : function(function) {
     addValue(arg);
   for (Operation &op : function.getBody().front().without_terminator())
     addOperator(&op);
+  for (Value value : function.getBody().front().getTerminator()->getOperands())
+    if (std::optional<unsigned> number = lookup(value))
+      graph.values[*number].neverPartial = true;
   addCarried();
 }
 
@@ -222,17 +262,17 @@ LayoutAttr PlanGraph::getLayout(Value value, const search::Plan &plan,
   if (std::optional<unsigned> number = lookup(value))
     return LayoutAttr::get(mesh, plan.layouts[*number], Combiner::Sum,
                            plan.mesh);
-  return LayoutAttr::getWhole(mesh,
-                              cast<RankedTensorType>(value.getType()).getRank());
+  return LayoutAttr::getWhole(
+      mesh, cast<RankedTensorType>(value.getType()).getRank());
 }
 
 void PlanGraph::write(const search::Plan &plan, FlatSymbolRefAttr mesh) {
   for (auto [i, planned] : llvm::enumerate(operators)) {
     if (planned.semantics)
-      planned.op->setAttr(
-          TofuDialect::kStrategy,
-          StrategyAttr::get(mesh, toSemantics(i, plan.strategies[i]),
-                            plan.mesh));
+      planned.op->setAttr(TofuDialect::kStrategy,
+                          StrategyAttr::get(mesh,
+                                            toSemantics(i, plan.strategies[i]),
+                                            plan.mesh));
     SmallVector<Attribute> layouts;
     // What is no tensor has a unit in the place of its layout.
     for (Value result : planned.op->getResults())

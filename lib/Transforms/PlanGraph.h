@@ -70,8 +70,8 @@ private:
 bool isPlanned(func::FuncOp function);
 
 /// The mesh that the plan of `function` is on, from its layouts and strategies;
-/// null if it has no plan.
-FlatSymbolRefAttr getPlanMesh(func::FuncOp function);
+/// null if it has no plan. Fails, with an error, if they name several.
+FailureOr<MeshOp> getPlanMesh(func::FuncOp function);
 
 /// Prints the plan as a table whose lines sum to the total.
 void printPlan(raw_ostream &os, const PlanGraph &graph,

@@ -97,8 +97,10 @@ static TypedAttr getNeutralFloat(FloatType type, Combiner combiner) {
   }
 }
 
-static TypedAttr getNeutralInteger(IntegerType type, Combiner combiner) {
-  unsigned width = type.getWidth();
+/// For an integer type or index.
+static TypedAttr getNeutralInteger(Type type, Combiner combiner) {
+  unsigned width = isa<IndexType>(type) ? IndexType::kInternalStorageBitWidth
+                                        : type.getIntOrFloatBitWidth();
   switch (combiner) {
   case Combiner::Sum:
   case Combiner::Or:
@@ -122,8 +124,8 @@ static TypedAttr getNeutralInteger(IntegerType type, Combiner combiner) {
 static TypedAttr getNeutral(Type type, Combiner combiner) {
   if (auto real = dyn_cast<FloatType>(type))
     return getNeutralFloat(real, combiner);
-  if (auto integer = dyn_cast<IntegerType>(type))
-    return getNeutralInteger(integer, combiner);
+  if (type.isIntOrIndex())
+    return getNeutralInteger(type, combiner);
   return {};
 }
 

@@ -9,10 +9,10 @@
 // RUN: tofu-run %s --devices=3 --check
 // RUN: tofu-run %s --devices=4 --check
 
-func.func @main(%a: tensor<13x17xbf16>, %b: tensor<17x9xbf16>) -> tensor<13x9xbf16> {
+func.func @main(%a: tensor<67x5xbf16>, %b: tensor<5x9xbf16>) -> tensor<67x9xbf16> {
   %zero = arith.constant 0.0 : bf16
-  %e = tensor.empty() : tensor<13x9xbf16>
-  %c = linalg.fill ins(%zero : bf16) outs(%e : tensor<13x9xbf16>) -> tensor<13x9xbf16>
-  %0 = linalg.matmul ins(%a, %b : tensor<13x17xbf16>, tensor<17x9xbf16>) outs(%c : tensor<13x9xbf16>) -> tensor<13x9xbf16>
-  return %0 : tensor<13x9xbf16>
+  %e = tensor.empty() : tensor<67x9xbf16>
+  %c = linalg.fill ins(%zero : bf16) outs(%e : tensor<67x9xbf16>) -> tensor<67x9xbf16>
+  %0 = linalg.matmul ins(%a, %b : tensor<67x5xbf16>, tensor<5x9xbf16>) outs(%c : tensor<67x9xbf16>) -> tensor<67x9xbf16>
+  return %0 : tensor<67x9xbf16>
 }

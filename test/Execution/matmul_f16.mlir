@@ -9,10 +9,10 @@
 // RUN: tofu-run %s --devices=3 --check
 // RUN: tofu-run %s --devices=4 --check
 
-func.func @main(%a: tensor<13x17xf16>, %b: tensor<17x9xf16>) -> tensor<13x9xf16> {
+func.func @main(%a: tensor<67x5xf16>, %b: tensor<5x9xf16>) -> tensor<67x9xf16> {
   %zero = arith.constant 0.0 : f16
-  %e = tensor.empty() : tensor<13x9xf16>
-  %c = linalg.fill ins(%zero : f16) outs(%e : tensor<13x9xf16>) -> tensor<13x9xf16>
-  %0 = linalg.matmul ins(%a, %b : tensor<13x17xf16>, tensor<17x9xf16>) outs(%c : tensor<13x9xf16>) -> tensor<13x9xf16>
-  return %0 : tensor<13x9xf16>
+  %e = tensor.empty() : tensor<67x9xf16>
+  %c = linalg.fill ins(%zero : f16) outs(%e : tensor<67x9xf16>) -> tensor<67x9xf16>
+  %0 = linalg.matmul ins(%a, %b : tensor<67x5xf16>, tensor<5x9xf16>) outs(%c : tensor<67x9xf16>) -> tensor<67x9xf16>
+  return %0 : tensor<67x9xf16>
 }

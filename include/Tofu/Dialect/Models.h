@@ -57,6 +57,9 @@ private:
   SmallVector<int64_t> linear;
 };
 
+/// Fails, with an error, if the semantics of `piece` do not read an operand.
+LogicalResult requireAllRead(const LocalPiece &piece);
+
 /// A copy of `piece.op` with the local operands, of the given result types, at
 /// the builder's place; attributes of the plan are dropped.
 Operation *cloneLocal(LocalPiece &piece, ArrayRef<Value> operands,

@@ -41,7 +41,7 @@ def Tofu_CollectiveBufferOp : Op<Tofu_Dialect, "collective"> {
     DenseI64ArrayAttr:$global_shape,
     Tofu_PlacementAttrInterface:$from, Tofu_PlacementAttrInterface:$to);
   let assemblyFormat = [{
-    $kind $source `,` $dest `in` $global_shape `from` $from `to` $to attr-dict
+    $kind $source `,` $dest `from` $from `to` $to `in` $global_shape attr-dict
     `:` type($source) `,` type($dest)
   }];
   let hasVerifier = 1;

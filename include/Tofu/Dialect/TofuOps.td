@@ -40,6 +40,8 @@ def Tofu_MeshOp : Tofu_Op<"mesh", [Symbol]> {
   let extraClassDeclaration = [{
     /// The largest number of devices of a mesh.
     static constexpr int64_t kMostDevices = 4096;
+    /// The largest number of axes: sets of them are bits of a word.
+    static constexpr size_t kMostAxes = 32;
 
     ::mlir::tofu::search::Mesh getMesh();
   }];
@@ -82,7 +84,7 @@ class Tofu_MoveOp<string mnemonic, list<Trait> traits = []>
                        Tofu_PlacementAttrInterface:$to);
   let results = (outs AnyRankedTensor:$result);
   let assemblyFormat = [{
-    $input `in` $global_shape `from` $from `to` $to attr-dict `:`
+    $input `from` $from `to` $to `in` $global_shape attr-dict `:`
     type($input) `->` type($result)
   }];
   let hasFolder = 1;
@@ -97,8 +99,8 @@ def Tofu_ReshardOp : Tofu_MoveOp<"reshard"> {
     localization.
 
     ```mlir
-    %1 = tofu.reshard %0 in [66, 4] from #tofu.layout<@mesh, [{x}, {} ]>
-         to #tofu.layout<@mesh, [{}, {x} ]> : tensor<66x4xf32> -> tensor<66x4xf32>
+    %1 = tofu.reshard %0 from #tofu.layout<@mesh, [{x}, {} ]>
+         to #tofu.layout<@mesh, [{}, {x} ]> in [66, 4] : tensor<66x4xf32> -> tensor<66x4xf32>
     ```
   }];
 }

@@ -145,8 +145,7 @@ llvm::Error writeNpy(llvm::StringRef path, const HostTensor &tensor);
 ///                               the range [-2, 2), with the seed 7
 /// Random numbers depend on seed and `stream` only.
 llvm::Expected<HostTensor> parseTensor(llvm::StringRef text,
-                                       const TensorType &type,
-                                       uint64_t stream);
+                                       const TensorType &type, uint64_t stream);
 
 /// The tensor in the form that `parseTensor` reads, at most `most` elements of
 /// it.

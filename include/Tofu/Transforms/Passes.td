@@ -99,8 +99,8 @@ def InsertReshardsPass : Pass<"tofu-insert-reshards", "::mlir::ModuleOp"> {
     lies as it is needed.
 
     ```mlir
-    %1 = tofu.reshard %0 in [8, 6] from #tofu.layout<@mesh, [{a0}, {} ]>
-         to #tofu.layout<@mesh, [{}, {a0} ]> : tensor<8x6xf32> -> tensor<8x6xf32>
+    %1 = tofu.reshard %0 from #tofu.layout<@mesh, [{a0}, {} ]>
+         to #tofu.layout<@mesh, [{}, {a0} ]> in [8, 6] : tensor<8x6xf32> -> tensor<8x6xf32>
     ```
   }];
   let dependentDialects = ["::mlir::tofu::TofuDialect",
@@ -150,8 +150,8 @@ def LowerReshardsPass : Pass<"tofu-lower-reshards", "::mlir::ModuleOp"> {
     `tofu.reshard`.
 
     ```mlir
-    %1 = tofu.all_to_all %0 in [8, 6] from #tofu.layout<@mesh, [{a0}, {} ]>
-         to #tofu.layout<@mesh, [{}, {a0} ]> : tensor<4x6xf32> -> tensor<8x3xf32>
+    %1 = tofu.all_to_all %0 from #tofu.layout<@mesh, [{a0}, {} ]>
+         to #tofu.layout<@mesh, [{}, {a0} ]> in [8, 6] : tensor<4x6xf32> -> tensor<8x3xf32>
     ```
   }];
   let dependentDialects = ["::mlir::tofu::TofuDialect",
@@ -174,8 +174,8 @@ def OptimizeCollectivesPass
     Precondition and postcondition: a partitioned program.
 
     ```mlir
-    %1 = tofu.all_gather %0 in [8] from #tofu.layout<@mesh, [{a0} ]> to …
-    %2 = tofu.all_gather %0 in [8] from #tofu.layout<@mesh, [{a0} ]> to …  // is %1
+    %1 = tofu.all_gather %0 from #tofu.layout<@mesh, [{a0} ]> to …
+    %2 = tofu.all_gather %0 from #tofu.layout<@mesh, [{a0} ]> to …  // is %1
     ```
   }];
   let dependentDialects = ["::mlir::tofu::TofuDialect"];

@@ -1,0 +1,38 @@
+//===- Compiler.h - From a program to machine code --------------*- C++ -*-===//
+//
+// Part of the Tofu project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TOFU_RUN_COMPILER_H
+#define TOFU_RUN_COMPILER_H
+
+#include "Tofu/Runtime/Backend.h"
+
+#include "mlir/ExecutionEngine/ExecutionEngine.h"
+#include "mlir/IR/BuiltinOps.h"
+
+namespace mlir::tofu {
+
+/// Machine code of a program, shared by all devices of the process.
+class Compiled {
+public:
+  /// Lowers the module, which is changed by it, and compiles it once.
+  static llvm::Expected<Compiled> create(ModuleOp module, StringRef function,
+                                         const TofuBackend &backend,
+                                         unsigned optimizationLevel);
+
+  /// Calls the function as Runtime.h describes, with the addresses of the C
+  /// arguments and, for a lone scalar, of the result.
+  void call(void **arguments) const { entry(arguments); }
+
+private:
+  std::unique_ptr<ExecutionEngine> engine;
+  void (*entry)(void **) = nullptr;
+};
+
+} // namespace mlir::tofu
+
+#endif // TOFU_RUN_COMPILER_H

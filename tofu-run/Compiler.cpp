@@ -69,8 +69,8 @@ llvm::Expected<Compiled> Compiled::create(ModuleOp module, StringRef function,
   auto engineMachine = builder->createTargetMachine();
   if (!engineMachine)
     return engineMachine.takeError();
-  auto engine = ExecutionEngine::create(module, options,
-                                        std::move(*engineMachine));
+  auto engine =
+      ExecutionEngine::create(module, options, std::move(*engineMachine));
   if (!engine)
     return engine.takeError();
   (*engine)->registerSymbols([&](llvm::orc::MangleAndInterner mangle) {

@@ -23,9 +23,11 @@ static constexpr llvm::StringLiteral kOverview =
     "  tofu-run model.mlir --devices=4 --input=@x.npy --output=@y.npy\n"
     "  tofu-run model.mlir --devices=4 --check\n\n"
     "The program may be at any stage before the LLVM dialect: source, planned\n"
-    "or partitioned. Tensors are written as @FILE.npy, as a type with elements\n"
+    "or partitioned. Tensors are written as @FILE.npy, as a type with "
+    "elements\n"
     "such as 2x2xf32=1 2 3 4 (one element stands for all), or as random:SEED\n"
-    "or random:SEED:LOW:HIGH (by default floats in [-1, 1), integers 0 or 1).\n\n"
+    "or random:SEED:LOW:HIGH (by default floats in [-1, 1), integers 0 or "
+    "1).\n\n"
     "Exit code: 0 good, 1 results differ from what is expected, 2 the command\n"
     "line or the program makes no sense, 3 it failed when compiled or run.\n";
 
@@ -71,9 +73,9 @@ struct CommandLine {
   cl::opt<bool> outputPerDevice{
       "output-per-device", cl::cat(category),
       cl::desc("Write what each device has of a result too: FILE.0.npy, ...")};
-  cl::list<std::string> expected{
-      "expected_output", cl::cat(category), cl::value_desc("tensor"),
-      cl::desc("What a result must be, in order")};
+  cl::list<std::string> expected{"expected_output", cl::cat(category),
+                                 cl::value_desc("tensor"),
+                                 cl::desc("What a result must be, in order")};
   cl::alias expectedAlias{"expected-output",
                           cl::desc("Alias for --expected_output"),
                           cl::aliasopt(expected), cl::cat(category)};
@@ -114,7 +116,10 @@ struct CommandLine {
 
 } // namespace
 
-/// Copies a list, or an option if it was given.
+static std::vector<std::string> getAll(const cl::list<std::string> &list) {
+  return std::vector<std::string>(list.begin(), list.end());
+}
+
 template <typename T>
 static std::optional<T> getIfGiven(const cl::opt<T> &option) {
   if (option.getNumOccurrences() == 0)
@@ -132,9 +137,9 @@ RunOptions CommandLine::get() const {
   options.plan = plan;
   options.partitionOptions = partitionOptions;
   options.printPlan = printPlan;
-  options.inputs = inputs;
-  options.outputs = outputs;
-  options.expected = expected;
+  options.inputs = getAll(inputs);
+  options.outputs = getAll(outputs);
+  options.expected = getAll(expected);
   options.outputPerDevice = outputPerDevice;
   options.relativeTolerance = getIfGiven(relativeTolerance);
   options.absoluteTolerance = getIfGiven(absoluteTolerance);

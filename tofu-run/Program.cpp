@@ -33,14 +33,14 @@ func::FuncOp tofu::findFunction(ModuleOp module, StringRef name) {
     module.emitError() << "no public function @" << name << " with a body";
     return nullptr;
   }
-  InFlightDiagnostic error =
-      module.emitError() << candidates.size()
-                         << " public functions with a body, expected one";
+  InFlightDiagnostic error = module.emitError()
+                             << candidates.size()
+                             << " public functions with a body, expected one";
   if (!candidates.empty())
     error << "; choose with --function=";
   for (func::FuncOp function : candidates)
-    error.attachNote(function.getLoc()) << "candidate @"
-                                        << function.getSymName();
+    error.attachNote(function.getLoc())
+        << "candidate @" << function.getSymName();
   return nullptr;
 }
 
@@ -142,7 +142,7 @@ LogicalResult SignatureReader::readPlacement(const PortSource &source,
   auto emitError = [&] {
     return function.emitError() << source.name << ": tofu.layout: ";
   };
-  if (!port.placement.getPartial().empty())
+  if (!port.placement.getPartialAxes().empty())
     return emitError() << "a partial result can't cross a function's boundary";
   // Sizes that are not known yet say nothing that could be wrong.
   SmallVector<int64_t> shape(port.type.shape);
@@ -170,9 +170,8 @@ FailureOr<Port> SignatureReader::readPort(const PortSource &source) {
   port.type.type = *element;
   if (tensor)
     for (int64_t size : tensor.getShape())
-      port.type.shape.push_back(ShapedType::isDynamic(size)
-                                    ? TensorType::kDynamic
-                                    : size);
+      port.type.shape.push_back(
+          ShapedType::isDynamic(size) ? HostTensorType::kDynamic : size);
   if (failed(readPlacement(source, port)))
     return failure();
   return port;
@@ -180,18 +179,17 @@ FailureOr<Port> SignatureReader::readPort(const PortSource &source) {
 
 LogicalResult SignatureReader::read(Program &program) {
   for (unsigned i = 0; i < function.getNumArguments(); ++i) {
-    FailureOr<Port> port =
-        readPort({"argument " + std::to_string(i),
-                  function.getArgument(i).getType(),
-                  function.getArgAttr(i, TofuDialect::kGlobalType),
-                  function.getArgAttr(i, TofuDialect::kLayout)});
+    FailureOr<Port> port = readPort(
+        {"argument " + std::to_string(i), function.getArgument(i).getType(),
+         function.getArgAttr(i, TofuDialect::kGlobalType),
+         function.getArgAttr(i, TofuDialect::kLayout)});
     if (failed(port))
       return failure();
-    auto writable = function.getArgAttrOfType<BoolAttr>(
-        i, "bufferization.writable");
-    port->isDonated = port->isTensor &&
-                      (function.getArgAttr(i, "tf.aliasing_output") ||
-                       (writable && writable.getValue()));
+    auto writable =
+        function.getArgAttrOfType<BoolAttr>(i, "bufferization.writable");
+    port->isDonated =
+        port->isTensor && (function.getArgAttr(i, "tf.aliasing_output") ||
+                           (writable && writable.getValue()));
     program.arguments.push_back(*port);
   }
   for (unsigned i = 0; i < function.getNumResults(); ++i) {
@@ -288,9 +286,9 @@ FailureOr<Program> tofu::makeProgram(OwningOpRef<ModuleOp> module,
     program.mesh = mesh->getMesh();
   int64_t devices = program.numDevices();
   if (options.devices && *options.devices != devices)
-    return function.emitError() << "program is for " << devices
-                                << " devices, --devices says "
-                                << *options.devices;
+    return function.emitError()
+           << "program is for " << devices << " devices, --devices says "
+           << *options.devices;
   if (failed(SignatureReader(function, program.mesh).read(program)))
     return failure();
   program.module = std::move(module);

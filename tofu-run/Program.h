@@ -25,7 +25,7 @@ enum class Stage { Source, Planned, Partitioned };
 
 /// An argument or a result.
 struct Port {
-  TensorType type; ///< of the whole tensor
+  HostTensorType type; ///< of the whole tensor
   bool isTensor = true;
   bool isDonated = false;           ///< the program may overwrite it
   PlacementAttrInterface placement; ///< null: whole on every device

@@ -1,4 +1,4 @@
-//===- Report.h - Where time and bytes went ---------------------*- C++ -*-===//
+//===- Report.h - What a run took and where ---------------------*- C++ -*-===//
 //
 // Part of the Tofu project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -9,22 +9,40 @@
 #ifndef TOFU_RUN_REPORT_H
 #define TOFU_RUN_REPORT_H
 
-#include "Runner.h"
+#include "Execution.h"
 
 #include "llvm/Support/JSON.h"
 
 namespace mlir::tofu {
 
-/// Bytes received in collectives per iteration, summed over devices.
-int64_t getReceivedBytes(const RunReport &report, int64_t iterations);
+struct CompileTimes {
+  double partitionSeconds = 0, compileSeconds = 0;
+};
 
-/// Prints, per device, time per iteration and what of it went to contractions
-/// and collectives, bytes received and peak memory; then each kind of
-/// collective with its bandwidth, as nccl-tests count it.
-void printReport(llvm::raw_ostream &os, const RunReport &report,
-                 int64_t iterations);
+/// How one result compares with what was expected of it.
+struct ComparisonReport {
+  unsigned result = 0;
+  std::string with; ///< "expected output" or "unpartitioned run"
+  Difference difference;
+  int64_t numElements = 0;
+};
 
-llvm::json::Object toJson(const RunReport &report, int64_t iterations);
+/// Everything that is reported of a run.
+struct RunReport {
+  const RunOptions &options;
+  const Program &program;
+  const Execution &execution;
+  CompileTimes times;
+  std::vector<ComparisonReport> comparisons;
+};
+
+/// Time per device, bytes per kind of collective, the collectives that took
+/// longest, peak memory: a table for people.
+void printReport(raw_ostream &os, const RunReport &report);
+
+/// The same and more as JSON: times in seconds, sizes in bytes, both per
+/// iteration where they add up.
+llvm::json::Object toJson(const RunReport &report);
 
 } // namespace mlir::tofu
 

@@ -59,14 +59,14 @@ mlir::tofu::parseElementType(llvm::StringRef name) {
   return std::nullopt;
 }
 
-std::string TensorType::str() const {
+std::string HostTensorType::str() const {
   std::string text;
   for (int64_t size : shape)
     text += (size == kDynamic ? "?" : std::to_string(size)) + "x";
   return text + getName(type).str();
 }
 
-bool TensorType::accepts(const TensorType &other) const {
+bool HostTensorType::accepts(const HostTensorType &other) const {
   return type == other.type && shape.size() == other.shape.size() &&
          llvm::all_of(llvm::zip(shape, other.shape), [](auto sizes) {
            auto [mine, theirs] = sizes;
@@ -74,7 +74,7 @@ bool TensorType::accepts(const TensorType &other) const {
          });
 }
 
-bool TensorType::isStatic() const {
+bool HostTensorType::isStatic() const {
   return !llvm::is_contained(shape, kDynamic);
 }
 

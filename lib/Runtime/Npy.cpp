@@ -196,7 +196,7 @@ static std::optional<llvm::StringRef> takeHeader(llvm::StringRef &contents) {
 }
 
 llvm::Expected<HostTensor> mlir::tofu::parseNpy(llvm::StringRef contents,
-                                                const TensorType &type,
+                                                const HostTensorType &type,
                                                 llvm::StringRef name) {
   auto fail = [&](const llvm::Twine &reason) {
     return llvm::createStringError(name + ": " + reason);
@@ -208,7 +208,7 @@ llvm::Expected<HostTensor> mlir::tofu::parseNpy(llvm::StringRef contents,
   if (!isReadAs(header.descr, type.type))
     return fail("has elements of type '" + header.descr + "', expected " +
                 getName(type.type));
-  TensorType found = {type.type, header.shape};
+  HostTensorType found = {type.type, header.shape};
   if (!type.accepts(found))
     return fail("has " + found.str() + ", expected " + type.str());
   llvm::Expected<HostTensor> tensor =
@@ -234,7 +234,7 @@ llvm::Expected<HostTensor> mlir::tofu::parseNpy(llvm::StringRef contents,
 }
 
 llvm::Expected<HostTensor> mlir::tofu::readNpy(llvm::StringRef path,
-                                               const TensorType &type) {
+                                               const HostTensorType &type) {
   auto buffer = llvm::MemoryBuffer::getFile(path, /*IsText=*/false,
                                             /*RequiresNullTerminator=*/false);
   if (!buffer)

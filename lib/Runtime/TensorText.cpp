@@ -92,8 +92,8 @@ static void fillRandomly(HostTensor &tensor, const RandomSpec &spec,
 //===----------------------------------------------------------------------===//
 
 /// "2x3xf32"; sizes are known.
-static std::optional<TensorType> parseTensorType(llvm::StringRef text) {
-  TensorType type;
+static std::optional<HostTensorType> parseTensorType(llvm::StringRef text) {
+  HostTensorType type;
   while (!text.empty() && llvm::isDigit(text.front())) {
     int64_t size;
     if (text.consumeInteger(10, size) || !text.consume_front("x"))
@@ -153,7 +153,7 @@ static llvm::Error fillFromList(HostTensor &tensor, llvm::StringRef list) {
 }
 
 static llvm::Expected<HostTensor>
-makeRandom(llvm::StringRef text, const TensorType &type, uint64_t stream) {
+makeRandom(llvm::StringRef text, const HostTensorType &type, uint64_t stream) {
   llvm::Expected<RandomSpec> spec = parseRandomSpec(text);
   if (!spec)
     return spec.takeError();
@@ -167,14 +167,14 @@ makeRandom(llvm::StringRef text, const TensorType &type, uint64_t stream) {
 }
 
 llvm::Expected<HostTensor> mlir::tofu::parseTensor(llvm::StringRef text,
-                                                   const TensorType &type,
+                                                   const HostTensorType &type,
                                                    uint64_t stream) {
   if (text.consume_front("@"))
     return readNpy(text, type);
   if (text.starts_with("random:"))
     return makeRandom(text, type, stream);
   auto [typeText, list] = text.split('=');
-  std::optional<TensorType> given = parseTensorType(typeText);
+  std::optional<HostTensorType> given = parseTensorType(typeText);
   if (!given || typeText.size() == text.size())
     return llvm::createStringError(
         "'" + text +

@@ -8,90 +8,17 @@
 
 #include "Tofu/Search/Elimination.h"
 
+#include "EliminationOrder.h"
+#include "Tables.h"
+
 #include "llvm/ADT/STLExtras.h"
 
 #include <algorithm>
-#include <cassert>
-#include <set>
-#include <tuple>
 
 using namespace mlir::tofu::search;
 
-//===----------------------------------------------------------------------===//
-// Tables
-//===----------------------------------------------------------------------===//
-
-namespace {
-
-/// One loop of a walk over a dense table that reads another one: its length and
-/// the stride in the table that is read.
-struct Loop {
-  int64_t size, stride;
-};
-
-} // namespace
-
-/// Adds to `sum`, a dense table whose dims are `loops` from slowest to fastest,
-/// the entries that `loops` select of another table.
-static int64_t *addEntries(int64_t *sum, const int64_t *table,
-                           llvm::ArrayRef<Loop> loops) {
-  if (loops.empty()) {
-    *sum = addCosts(*sum, *table);
-    return sum + 1;
-  }
-  auto [size, stride] = loops.front();
-  if (loops.size() > 1) {
-    for (int64_t i = 0; i < size; ++i)
-      sum = addEntries(sum, table + i * stride, loops.drop_front());
-    return sum;
-  }
-  if (stride == 0) {
-    for (int64_t i = 0; i < size; ++i)
-      sum[i] = addCosts(sum[i], *table);
-    return sum + size;
-  }
-  for (int64_t i = 0; i < size; ++i)
-    sum[i] = addCosts(sum[i], table[i * stride]);
-  return sum + size;
-}
-
-/// Merges neighbouring loops that are one walk, so that inner loops are long.
-static void coalesce(llvm::SmallVectorImpl<Loop> &loops) {
-  size_t kept = 0;
-  for (Loop loop : loops) {
-    if (loop.size == 1)
-      continue;
-    if (kept && loops[kept - 1].stride == loop.stride * loop.size)
-      loops[kept - 1] = {loops[kept - 1].size * loop.size, loop.stride};
-    else
-      loops[kept++] = loop;
-  }
-  loops.truncate(kept);
-}
-
-/// Stride of each variable of `vars` in a table over `scope`, 0 if it is not in
-/// there.
-static llvm::SmallVector<Loop> loopsOver(llvm::ArrayRef<unsigned> vars,
-                                         llvm::ArrayRef<unsigned> scope,
-                                         llvm::ArrayRef<unsigned> domains) {
-  llvm::SmallVector<Loop> loops;
-  for (unsigned var : vars) {
-    int64_t stride = 1;
-    size_t at = scope.size();
-    while (at > 0 && scope[at - 1] != var)
-      stride *= domains[scope[--at]];
-    loops.push_back({domains[var], at > 0 ? stride : 0});
-  }
-  return loops;
-}
-
-//===----------------------------------------------------------------------===//
-// Elimination
-//===----------------------------------------------------------------------===//
-
 Elimination::Elimination(llvm::ArrayRef<unsigned> domains)
-    : domains(domains), leaves(domains.size(), -1),
-      factorsOf(domains.size()), neighbours(domains.size()) {}
+    : domains(domains), leaves(domains.size(), -1), factorsOf(domains.size()) {}
 
 void Elimination::add(llvm::ArrayRef<unsigned> scope,
                       llvm::ArrayRef<int64_t> table) {
@@ -100,35 +27,16 @@ void Elimination::add(llvm::ArrayRef<unsigned> scope,
   for (unsigned var : scope)
     if (domains[var] > 1)
       factor.scope.push_back(var);
-  if (factor.scope.empty()) {
+  if (factor.scope.empty())
     constant = addCosts(constant, table.front());
-    return;
-  }
+  else
+    attach(std::move(factor));
+}
+
+void Elimination::attach(Factor factor) {
+  for (unsigned var : factor.scope)
+    factorsOf[var].push_back(factors.size());
   factors.push_back(std::move(factor));
-  attach(factors.size() - 1);
-}
-
-void Elimination::attach(unsigned index) {
-  llvm::ArrayRef<unsigned> scope = factors[index].scope;
-  for (unsigned var : scope) {
-    factorsOf[var].push_back(index);
-    auto &near = neighbours[var];
-    for (unsigned other : scope) {
-      auto at = llvm::lower_bound(near, other);
-      if (other != var && (at == near.end() || *at != other))
-        near.insert(at, other);
-    }
-  }
-}
-
-int64_t Elimination::tableSize(unsigned var) const {
-  int64_t size = domains[var];
-  for (unsigned other : neighbours[var]) {
-    size *= domains[other];
-    if (size > int64_t(1) << 40)
-      break;
-  }
-  return size;
 }
 
 llvm::SmallVector<unsigned, 8> Elimination::liveFactors(unsigned var) const {
@@ -139,9 +47,37 @@ llvm::SmallVector<unsigned, 8> Elimination::liveFactors(unsigned var) const {
   return live;
 }
 
-void Elimination::eliminate(unsigned var) {
-  llvm::SmallVector<unsigned, 4> scope(neighbours[var].begin(),
-                                       neighbours[var].end());
+//===----------------------------------------------------------------------===//
+// Elimination
+//===----------------------------------------------------------------------===//
+
+int64_t Elimination::largestTable() const {
+  EliminationOrder order(domains);
+  for (const Factor &factor : factors)
+    order.connect(factor.scope);
+  int64_t largest = 1;
+  for (order.start(); !order.empty(); order.eliminate(order.next()))
+    largest = std::max(largest, order.nextSize());
+  return largest;
+}
+
+bool Elimination::solve(const Options &options, const Assignment *hint) {
+  EliminationOrder order(domains);
+  for (const Factor &factor : factors)
+    order.connect(factor.scope);
+  order.start();
+  while (!order.empty() && order.nextSize() <= options.tableLimit) {
+    unsigned var = order.next();
+    eliminate(var, order.neighboursOf(var));
+    order.eliminate(var);
+  }
+  best = constant;
+  if (!order.empty())
+    return searchCore(order.rest(), options, hint);
+  return best < Forbidden;
+}
+
+void Elimination::eliminate(unsigned var, llvm::ArrayRef<unsigned> scope) {
   int64_t size = 1;
   for (unsigned other : scope)
     size *= domains[other];
@@ -152,30 +88,20 @@ void Elimination::eliminate(unsigned var) {
   llvm::SmallVector<unsigned, 8> dims{var};
   dims.append(scope.begin(), scope.end());
   std::vector<int64_t> sum(size * domains[var], 0);
-  for (unsigned index : liveFactors(var)) {
-    auto loops = loopsOver(dims, factors[index].scope, domains);
-    coalesce(loops);
-    addEntries(sum.data(), factors[index].table.data(), loops);
+  Step step{var, liveFactors(var)};
+  for (unsigned index : step.factors) {
+    Factor &factor = factors[index];
+    addEntries(sum.data(), factor.table.data(),
+               loopsOver(dims, factor.scope, domains));
+    factor.live = false;
   }
   for (unsigned value = 1; value < domains[var]; ++value)
     for (int64_t i = 0; i < size; ++i)
       sum[i] = std::min(sum[i], sum[value * size + i]);
   sum.resize(size);
   sum.shrink_to_fit();
-
-  detach(var);
-  leaveTable(scope, std::move(sum));
-}
-
-/// Takes `var` and its factors out of the graph, and notes them for later.
-void Elimination::detach(unsigned var) {
-  Step step{var, liveFactors(var)};
-  for (unsigned index : step.factors)
-    factors[index].live = false;
-  for (unsigned other : neighbours[var])
-    neighbours[other].erase(llvm::lower_bound(neighbours[other], var));
-  factorsOf[var].clear();
   steps.push_back(std::move(step));
+  leaveTable(scope, std::move(sum));
 }
 
 void Elimination::leaveTable(llvm::ArrayRef<unsigned> scope,
@@ -197,136 +123,7 @@ void Elimination::leaveTable(llvm::ArrayRef<unsigned> scope,
   Factor factor;
   factor.scope.assign(scope.begin(), scope.end());
   factor.table = ownTables.back();
-  factors.push_back(std::move(factor));
-  attach(factors.size() - 1);
-}
-
-bool Elimination::solve(const Options &options) {
-  std::set<std::pair<int64_t, unsigned>> queue;
-  std::vector<int64_t> sizes(domains.size());
-  for (unsigned var = 0; var < domains.size(); ++var)
-    if (domains[var] > 1)
-      queue.insert({sizes[var] = tableSize(var), var});
-
-  while (!queue.empty() && queue.begin()->first <= options.tableLimit) {
-    unsigned var = queue.begin()->second;
-    queue.erase(queue.begin());
-    llvm::SmallVector<unsigned, 8> near(neighbours[var].begin(),
-                                        neighbours[var].end());
-    eliminate(var);
-    for (unsigned other : near) {
-      queue.erase({sizes[other], other});
-      queue.insert({sizes[other] = tableSize(other), other});
-    }
-  }
-
-  best = constant;
-  llvm::SmallVector<unsigned> rest;
-  for (auto [size, var] : queue)
-    rest.push_back(var);
-  return (rest.empty() || searchCore(coreOrder(rest), options.beamWidth)) &&
-         best < Forbidden;
-}
-
-//===----------------------------------------------------------------------===//
-// Beam over what is too dense to eliminate
-//===----------------------------------------------------------------------===//
-
-/// Each variable has as many neighbours before it as can be, so that the beam
-/// sees the cost of a choice soon.
-llvm::SmallVector<unsigned>
-Elimination::coreOrder(llvm::ArrayRef<unsigned> vars) const {
-  llvm::SmallVector<unsigned> order, before(domains.size(), 0);
-  std::vector<unsigned> rest(vars.begin(), vars.end());
-  llvm::sort(rest);
-  while (!rest.empty()) {
-    auto next = std::max_element(
-        rest.begin(), rest.end(), [&](unsigned a, unsigned b) {
-          return std::pair(before[a], neighbours[a].size()) <
-                 std::pair(before[b], neighbours[b].size());
-        });
-    order.push_back(*next);
-    for (unsigned other : neighbours[*next])
-      ++before[other];
-    rest.erase(next);
-  }
-  return order;
-}
-
-bool Elimination::searchCore(llvm::ArrayRef<unsigned> order,
-                             unsigned beamWidth) {
-  struct Partial {
-    int64_t cost;
-    Assignment values; ///< of the variables so far, in `order`
-  };
-  std::vector<bool> known(domains.size());
-  Assignment assignment(domains.size(), 0);
-  std::vector<Partial> beam{{constant, {}}};
-  for (unsigned var : order) {
-    known[var] = true;
-    llvm::SmallVector<unsigned, 8> complete;
-    for (unsigned index : liveFactors(var))
-      if (llvm::all_of(factors[index].scope,
-                       [&](unsigned other) { return known[other]; }))
-        complete.push_back(index);
-    std::vector<Partial> next;
-    for (const Partial &partial : beam) {
-      for (auto [i, value] : llvm::enumerate(partial.values))
-        assignment[order[i]] = value;
-      for (unsigned value = 0; value < domains[var]; ++value) {
-        assignment[var] = value;
-        int64_t cost = addCosts(partial.cost, costOf(complete, assignment));
-        if (cost == Forbidden)
-          continue;
-        next.push_back({cost, partial.values});
-        next.back().values.push_back(value);
-      }
-    }
-    llvm::sort(next, [](const Partial &a, const Partial &b) {
-      return std::tie(a.cost, a.values) < std::tie(b.cost, b.values);
-    });
-    if (next.size() > beamWidth)
-      next.resize(beamWidth);
-    beam = std::move(next);
-  }
-  for (unsigned var : order)
-    core.push_back({var, 0});
-  if (beam.empty())
-    return false;
-  for (auto [i, value] : llvm::enumerate(beam.front().values))
-    assignment[order[i]] = value;
-  improveCore(assignment);
-  return true;
-}
-
-/// Changes one variable at a time for as long as that helps.
-void Elimination::improveCore(Assignment &assignment) {
-  for (bool changed = true; changed;) {
-    changed = false;
-    for (auto [var, chosen] : core) {
-      auto live = liveFactors(var);
-      unsigned at = assignment[var];
-      int64_t least = costOf(live, assignment);
-      for (unsigned value = 0; value < domains[var]; ++value) {
-        assignment[var] = value;
-        int64_t cost = costOf(live, assignment);
-        if (cost < least) {
-          least = cost;
-          at = value;
-          changed = true;
-        }
-      }
-      assignment[var] = at;
-    }
-  }
-  llvm::SmallVector<unsigned> live;
-  for (auto &[var, chosen] : core) {
-    chosen = assignment[var];
-    live.append(liveFactors(var));
-  }
-  llvm::sort(live);
-  live.erase(std::unique(live.begin(), live.end()), live.end());
-  best = addCosts(constant, costOf(live, assignment));
+  attach(std::move(factor));
 }
 
 //===----------------------------------------------------------------------===//

@@ -80,57 +80,71 @@ static bool isComplete(llvm::ArrayRef<IterationDim> dims, const Cuts &cuts,
   return true;
 }
 
-/// What a variable of `kind` may become by `axis` if what the other axes do
-/// stays as in `state`.
-PlanSpace::Choices PlanSpace::makeChoices(const Kind &kind, State state,
-                                          unsigned axis, const Mesh &mesh,
-                                          AxisSet mayBeWhole) {
-  const Cuts base = withoutAxis(states[state], axis);
-  Choices choices;
-  auto offer = [&](const Cuts &cuts) {
-    if (isComplete(kind.dims, cuts, mesh, mayBeWhole))
-      choices.states.push_back(internState(cuts));
-  };
+/// Appends all that `axis` can make of `base`.
+void PlanSpace::addChoices(const Kind &kind, const Cuts &base, unsigned axis,
+                           const Mesh &mesh, std::vector<Cuts> &choices) const {
   for (unsigned dim = 0; dim < kind.dims.size(); ++dim) {
     Cuts cuts = base;
     insertAxis(cuts.dims[dim], axis);
     // The parts that axes before and after it leave must not be empty.
     if (kind.dims[dim].kind != DimKind::Unsplittable &&
         smallestPart(kind.dims[dim].size, cuts.dims[dim], mesh) > 0)
-      offer(cuts);
+      choices.push_back(std::move(cuts));
   }
-  choices.cuts = !choices.states.empty();
-  offer(base);
+  choices.push_back(base);
   for (uint64_t set : kind.linear) {
     // A strategy has one set of partial operands for all its partial axes.
     if (base.partialOperands && base.partialOperands != set)
       continue;
-    Cuts cuts = base;
-    insertAxis(cuts.partial, axis);
-    cuts.partialOperands = set;
-    offer(cuts);
+    choices.push_back(base);
+    insertAxis(choices.back().partial, axis);
+    choices.back().partialOperands = set;
   }
   if (kind.mayBePartial) {
-    Cuts cuts = base;
-    insertAxis(cuts.partial, axis);
-    offer(cuts);
+    choices.push_back(base);
+    insertAxis(choices.back().partial, axis);
   }
+}
+
+/// What a variable of `kind` may become by `axes` if what the other axes do
+/// stays as in `state`.
+PlanSpace::Choices PlanSpace::makeChoices(const Kind &kind, State state,
+                                          llvm::ArrayRef<unsigned> axes,
+                                          const Mesh &mesh,
+                                          AxisSet mayBeWhole) {
+  std::vector<Cuts> all{states[state]};
+  for (unsigned axis : axes)
+    all.front() = withoutAxis(std::move(all.front()), axis);
+  for (unsigned axis : axes) {
+    std::vector<Cuts> more;
+    for (const Cuts &cuts : all)
+      addChoices(kind, cuts, axis, mesh, more);
+    all = std::move(more);
+  }
+  Choices choices;
+  for (const Cuts &cuts : all)
+    if (isComplete(kind.dims, cuts, mesh, mayBeWhole)) {
+      choices.states.push_back(internState(cuts));
+      choices.mayBeWhole |= axesNotIn(cuts);
+    }
   return choices;
 }
 
 std::vector<const PlanSpace::Choices *>
-PlanSpace::choices(const States &current, unsigned axis, const Mesh &mesh) {
+PlanSpace::choices(const States &current, llvm::ArrayRef<unsigned> axes,
+                   const Mesh &mesh) {
   std::vector<const Choices *> result(variables.size());
+  AxisSet inMesh = (AxisSet(1) << mesh.numAxes()) - 1;
   auto lookup = [&](unsigned var, AxisSet mayBeWhole) {
     const Kind &kind = kinds[variables[var].kind];
-    if (kind.mayBeWhole)
-      mayBeWhole = ~AxisSet(0);
-    mayBeWhole &= (AxisSet(1) << mesh.numAxes()) - 1;
-    const Choices *&known = choicesByKey[{variables[var].kind, current[var],
-                                          axis, mesh.numAxes(), mayBeWhole}];
+    mayBeWhole = (kind.mayBeWhole ? ~AxisSet(0) : mayBeWhole) & inMesh;
+    Key key{variables[var].kind, current[var], int64_t(inMesh),
+            int64_t(mayBeWhole)};
+    key.append(axes.begin(), axes.end());
+    const Choices *&known = choicesByKey[key];
     if (!known) {
       allChoices.push_back(
-          makeChoices(kind, current[var], axis, mesh, mayBeWhole));
+          makeChoices(kind, current[var], axes, mesh, mayBeWhole));
       allChoices.back().id = allChoices.size() - 1;
       known = &allChoices.back();
     }
@@ -140,11 +154,9 @@ PlanSpace::choices(const States &current, unsigned axis, const Mesh &mesh) {
     if (variables[var].producer < 0)
       lookup(var, 0);
   // A value may be whole where the work that produces it is replicated.
-  AxisSet bit = AxisSet(1) << axis;
   for (unsigned var = 0; var < variables.size(); ++var)
     if (int producer = variables[var].producer; producer >= 0)
-      lookup(var, (axesNotIn(states[current[producer]]) & ~bit) |
-                      (result[producer]->cuts ? 0 : bit));
+      lookup(var, result[producer]->mayBeWhole);
   return result;
 }
 
@@ -158,28 +170,42 @@ static bool allIn(llvm::ArrayRef<unsigned> axes,
   return without(axes, among).empty();
 }
 
+/// Whether the plan space rules out the two states, of an operator and of a
+/// value that it reads or produces, together.
+bool PlanSpace::isForbidden(const Cost &cost, const Cuts &opCuts,
+                            const Cuts &valueCuts, const Mesh &mesh) const {
+  const Operator &op = graph.operators[cost.op];
+  if (cost.role != Role::Write)
+    return opCuts.partialOperands >> cost.index & 1 &&
+           !allIn(opCuts.partial, valueCuts.partial);
+  if (!allIn(valueCuts.partial, sumPartialAxes(op, opCuts.strategy())))
+    return true;
+  if (options.replication)
+    return false;
+  llvm::SmallVector<IterationDim, 4> dims;
+  for (int64_t size : graph.values[op.results[cost.index].value].shape)
+    dims.push_back({size, DimKind::Parallel});
+  return !isComplete(dims, valueCuts, mesh, axesNotIn(opCuts));
+}
+
 int64_t PlanSpace::costOf(const Cost &cost, llvm::ArrayRef<State> scope,
                           CostModel &model) const {
   auto cutsAt = [&](unsigned i) -> const Cuts & {
     return states[scope[cost.positions[i]]];
   };
+  Layout layout = cutsAt(1).layout();
   if (cost.role == Role::Carry) {
     const Carried &carried = graph.carried[cost.op];
     return model.carryBytes(graph.values[carried.from], cutsAt(0).layout(),
-                            cutsAt(1).layout());
+                            layout);
   }
+  if (isForbidden(cost, cutsAt(0), cutsAt(1), model.getMesh()))
+    return Forbidden;
   const Operator &op = graph.operators[cost.op];
   Strategy strategy = cutsAt(0).strategy();
-  Layout layout = cutsAt(1).layout();
-  if (cost.role == Role::Write) {
-    if (!allIn(layout.partial, sumPartialAxes(op, strategy)))
-      return Forbidden;
-    const Value &value = graph.values[op.results[cost.index].value];
-    return model.writeBytes(op, cost.index, strategy, value, layout);
-  }
-  if (strategy.partialOperands >> cost.index & 1 &&
-      !allIn(strategy.partial, layout.partial))
-    return Forbidden;
+  if (cost.role == Role::Write)
+    return model.writeBytes(op, cost.index, strategy,
+                            graph.values[op.results[cost.index].value], layout);
   const Value &value = graph.values[op.operands[cost.index].value];
   Layout result;
   if (cost.role == Role::ReadInitial)
@@ -253,4 +279,18 @@ Plan PlanSpace::planOf(const States &current, const Mesh &mesh) const {
     plan.layouts.push_back(var < 0 ? layout : states[current[var]].layout());
   }
   return plan;
+}
+
+PlanSpace::States PlanSpace::statesOf(const Plan &plan) {
+  States result = startStates;
+  for (auto [value, var] : llvm::enumerate(valueVariables))
+    if (var >= 0)
+      result[var] = internState(
+          {plan.layouts[value].dims, plan.layouts[value].partial, 0});
+  for (auto [op, var] : llvm::enumerate(opVariables)) {
+    const Strategy &strategy = plan.strategies[op];
+    result[var] = internState(
+        {strategy.dims, strategy.partial, strategy.partialOperands});
+  }
+  return result;
 }

@@ -42,20 +42,90 @@ static SemanticsAttr getSemantics(Operation *op, std::string &why) {
   return {};
 }
 
+//===----------------------------------------------------------------------===//
+// Semantics that the user gives
+//===----------------------------------------------------------------------===//
+
+/// An operation that has semantics of its own builds its part by these: others
+/// may keep dims whole, and no more.
+static bool restrictsDim(IterationDimAttr given, IterationDimAttr own) {
+  if (given.getSize() != own.getSize())
+    return false;
+  return given.getKind() == DimKind::Unsplittable ||
+         (given.getKind() == own.getKind() &&
+          given.getCombiner() == own.getCombiner());
+}
+
+/// True if no dim of `expr` can be cut.
+static bool isWhole(AffineExpr expr, SemanticsAttr semantics) {
+  for (auto [i, dim] : llvm::enumerate(semantics.getDims()))
+    if (dim.getKind() != DimKind::Unsplittable && expr.isFunctionOfDim(i))
+      return false;
+  return true;
+}
+
+static bool restrictsAccess(AccessAttr given, AccessAttr own,
+                            SemanticsAttr semantics) {
+  if (!own.getRead())
+    return true;
+  bool reduces = llvm::any_of(semantics.getDims(), [](IterationDimAttr dim) {
+    return dim.getKind() == DimKind::Reduction;
+  });
+  if (!given.getRead() || (reduces && given.getInitOf() != own.getInitOf()))
+    return false;
+  return llvm::all_of(
+      llvm::zip_equal(given.getIndex(), own.getIndex()), [&](auto pair) {
+        auto [expr, known] = pair;
+        return expr == known || (!expr && isWhole(known, semantics));
+      });
+}
+
+static bool restricts(SemanticsAttr given, SemanticsAttr own) {
+  if (given.getDims().size() != own.getDims().size())
+    return false;
+  for (auto [dim, known] : llvm::zip_equal(given.getDims(), own.getDims()))
+    if (!restrictsDim(dim, known))
+      return false;
+  for (auto [access, known] :
+       llvm::zip_equal(given.getOperands(), own.getOperands()))
+    if (!restrictsAccess(access, known, given))
+      return false;
+  for (auto [access, known] :
+       llvm::zip_equal(given.getResults(), own.getResults()))
+    if (!restrictsAccess(access, known, given))
+      return false;
+  return true;
+}
+
+static LogicalResult verifyGiven(Operation *op, SemanticsAttr given) {
+  auto partitionable = dyn_cast<PartitionableOpInterface>(op);
+  if (!partitionable)
+    return success();
+  std::string why;
+  SemanticsAttr own = partitionable.computeSemantics(why);
+  if (!own)
+    return op->emitOpError() << "can't be cut, semantics or not: " << why;
+  if (!restricts(given, own))
+    return op->emitOpError()
+           << "semantics contradict those of the operation: " << own;
+  return success();
+}
+
 namespace {
 struct AnnotatePass : public tofu::impl::AnnotatePassBase<AnnotatePass> {
   void runOnOperation() override {
     if (failed(inlineCalls()))
       return signalPassFailure();
     for (auto function : getOperation().getOps<func::FuncOp>())
-      if (!function.isExternal())
-        annotate(function);
+      if (!function.isExternal() && failed(annotate(function)))
+        return signalPassFailure();
   }
 
   LogicalResult inlineCalls() {
-    bool calls = getOperation()
-                     ->walk([](func::CallOp) { return WalkResult::interrupt(); })
-                     .wasInterrupted();
+    bool calls =
+        getOperation()
+            ->walk([](func::CallOp) { return WalkResult::interrupt(); })
+            .wasInterrupted();
     if (!calls)
       return success();
     OpPassManager pipeline(ModuleOp::getOperationName());
@@ -64,31 +134,37 @@ struct AnnotatePass : public tofu::impl::AnnotatePassBase<AnnotatePass> {
     return runPipeline(pipeline, getOperation());
   }
 
-  void annotate(func::FuncOp function) {
+  LogicalResult annotate(func::FuncOp function) {
     if (!function.getBody().hasOneBlock()) {
       function.emitRemark() << "is replicated: it has several blocks";
-      return;
+      return success();
     }
     for (Operation &op : function.getBody().front())
-      annotate(&op);
+      if (failed(annotate(&op)))
+        return failure();
+    return success();
   }
 
-  void annotate(Operation *op) {
+  LogicalResult annotate(Operation *op) {
     if (isExempt(op))
-      return;
-    std::string why;
-    if (!op->hasAttr(TofuDialect::kSemantics)) {
-      SemanticsAttr semantics = getSemantics(op, why);
-      if (!semantics) {
-        ++numReplicated;
-        if (remarked.insert(op->getName().getStringRef()).second)
-          op->emitRemark() << "is replicated: " << why
-                           << "; further ones alike are not reported";
-        return;
-      }
-      op->setAttr(TofuDialect::kSemantics, semantics);
+      return success();
+    if (auto given =
+            op->getAttrOfType<SemanticsAttr>(TofuDialect::kSemantics)) {
+      ++numDescribed;
+      return verifyGiven(op, given);
     }
-    ++numDescribed;
+    std::string why;
+    SemanticsAttr semantics = getSemantics(op, why);
+    if (semantics) {
+      ++numDescribed;
+      op->setAttr(TofuDialect::kSemantics, semantics);
+      return success();
+    }
+    ++numReplicated;
+    if (remarked.insert(op->getName().getStringRef()).second)
+      op->emitRemark() << "is replicated: " << why
+                       << "; further ones alike are not reported";
+    return success();
   }
 
   llvm::StringSet<> remarked;

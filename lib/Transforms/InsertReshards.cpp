@@ -50,6 +50,12 @@ private:
   LogicalResult visit(Operation *op) {
     if (op->getNumResults() == 1 && isConstantTensor(op->getResult(0)))
       return success();
+    if (auto reshard = dyn_cast<ReshardOp>(op)) {
+      if (!isRemade(reshard.getInput()))
+        need(op, 0, reshard.getInput(), reshard.getFrom());
+      placements[reshard] = reshard.getTo();
+      return success();
+    }
     auto strategy = op->getAttrOfType<StrategyAttr>(TofuDialect::kStrategy);
     if (!strategy)
       return visitWhole(op);

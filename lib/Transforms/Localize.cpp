@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "PlanGraph.h"
+#include "Tofu/Dialect/Models.h"
 #include "Tofu/Transforms/Passes.h"
 #include "Tofu/Transforms/Remade.h"
 
@@ -143,13 +144,41 @@ private:
     return success();
   }
 
+  /// A tensor for an operand that isn't read: of a result's size if it has the
+  /// type of one.
+  Value createUnread(LocalPiece &piece, Value operand) {
+    for (OpResult result : piece.op->getOpResults())
+      if (result.getType() == operand.getType())
+        return piece.emptyResult(result.getResultNumber());
+    return createLocalEmpty(builder, piece.op->getLoc(), typeOf(operand),
+                            wholeOf(operand), mesh);
+  }
+
+  /// The local form of an operation that is described by an attribute only: the
+  /// same operation, on its part.
+  FailureOr<SmallVector<Value>> createDescribed(LocalPiece &piece) {
+    SmallVector<Value> operands;
+    SmallVector<Type> types;
+    auto *next = piece.operands.begin();
+    for (Value operand : piece.op->getOperands()) {
+      if (!isa<RankedTensorType>(operand.getType())) {
+        operands.push_back(mapping.lookup(operand));
+        continue;
+      }
+      Value local = *next++;
+      operands.push_back(local ? local : createUnread(piece, operand));
+    }
+    for (OpResult result : piece.op->getOpResults())
+      types.push_back(piece.resultType(result.getResultNumber()));
+    return SmallVector<Value>(cloneLocal(piece, operands, types)->getResults());
+  }
+
   LogicalResult visitPart(Operation *op) {
     auto strategy = op->getAttrOfType<StrategyAttr>(TofuDialect::kStrategy);
     auto semantics = op->getAttrOfType<SemanticsAttr>(TofuDialect::kSemantics);
-    auto partitionable = dyn_cast<PartitionableOpInterface>(op);
-    if (!strategy || !semantics || !partitionable)
-      return op->emitOpError() << "can't be cut: it has no semantics, or does "
-                                  "not implement PartitionableOpInterface";
+    if (isa<CallOpInterface>(op))
+      return op->emitOpError()
+             << "can't be cut: its callee takes whole tensors";
     LocalPiece piece(builder, op, semantics, strategy, mesh, mapping);
     for (auto [i, value] : llvm::enumerate(getTensorOperands(op))) {
       Value &operand = piece.operands.emplace_back();
@@ -163,7 +192,10 @@ private:
         return failure();
       operand = *local;
     }
-    FailureOr<SmallVector<Value>> results = partitionable.createLocal(piece);
+    auto partitionable = dyn_cast<PartitionableOpInterface>(op);
+    FailureOr<SmallVector<Value>> results =
+        partitionable ? partitionable.createLocal(piece)
+                      : createDescribed(piece);
     if (failed(results))
       return failure();
     for (auto [global, local] : llvm::zip_equal(op->getResults(), *results))

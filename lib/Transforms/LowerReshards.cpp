@@ -12,6 +12,8 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/IR/TypeUtilities.h"
 
 #include <map>
 
@@ -95,9 +97,8 @@ private:
     };
     llvm::SmallPtrSet<Attribute, 4> axes = axesOf(a), others = axesOf(b);
     return axes.size() == others.size() &&
-           llvm::all_of(axes, [&](Attribute axis) {
-             return others.contains(axis);
-           });
+           llvm::all_of(axes,
+                        [&](Attribute axis) { return others.contains(axis); });
   }
 
   /// What a device holds already.
@@ -108,7 +109,8 @@ private:
     if (boxes(from) == boxes(to))
       return input.getType() == type
                  ? input
-                 : tensor::CastOp::create(builder, loc, type, input).getResult();
+                 : tensor::CastOp::create(builder, loc, type, input)
+                       .getResult();
     SmallVector<OpFoldResult> offsets, sizes, strides;
     for (int64_t dim = 0; dim < global.getRank(); ++dim) {
       offsets.push_back(offsetWithin(dim, from, to));
@@ -130,22 +132,23 @@ private:
     }
     if (same)
       return builder.getIndexAttr(*uniform);
-    auto asValue = [&](PlacementAttrInterface placement) {
-      return getValueOrCreateConstantIndexOp(
-          builder, loc,
-          getShardOffset(builder, loc, dim, placement, shape, mesh));
-    };
-    return arith::SubIOp::create(builder, loc, asValue(to), asValue(from))
+    OpFoldResult have = getShardOffset(builder, loc, dim, from, shape, mesh);
+    OpFoldResult want = getShardOffset(builder, loc, dim, to, shape, mesh);
+    if (isConstantIntValue(have, 0))
+      return want;
+    return arith::SubIOp::create(
+               builder, loc,
+               getValueOrCreateConstantIndexOp(builder, loc, want),
+               getValueOrCreateConstantIndexOp(builder, loc, have))
         .getResult();
   }
 
   static PlacementAttrInterface withoutPartial(PlacementAttrInterface from) {
-    return cast<PlacementAttrInterface>(
-        from.withPartial({}, Combiner::None));
+    return cast<PlacementAttrInterface>(from.withPartial({}, Combiner::None));
   }
 
-  /// Combines partial results: by way of the layout from which the least is left
-  /// to move.
+  /// Combines partial results: by way of the layout from which the least is
+  /// left to move.
   Value combine(Value input, PlacementAttrInterface from,
                 PlacementAttrInterface to) {
     PlacementAttrInterface combined = withoutPartial(from);
@@ -175,12 +178,14 @@ private:
       return create<AllReduceOp>(slice(input, from, part), part, to);
     }
     if (!best)
-      return moveBoxes(create<AllReduceOp>(input, from, combined), combined, to);
+      return moveBoxes(create<AllReduceOp>(input, from, combined), combined,
+                       to);
     Value scattered = create<ReduceScatterOp>(input, from, best);
     return moveBoxes(scattered, best, to);
   }
 
-  /// True if devices that differ in the coordinates of `axes` have the same box.
+  /// True if devices that differ in the coordinates of `axes` have the same
+  /// box.
   bool isWhole(PlacementAttrInterface placement, const search::Axes &axes) {
     SmallVector<Box> all = boxes(placement);
     std::map<SmallVector<int64_t>, Box> known;
@@ -244,14 +249,20 @@ struct LowerReshardsPass
 
   LogicalResult lower(ReshardOp op) {
     OpBuilder builder(op);
-    Lowering lowering(builder, op,
-                      lookupMesh(op, op.getFrom().getMesh()));
+    MeshOp mesh = lookupMesh(op, op.getFrom().getMesh());
+    RankedTensorType local =
+        getLocalType(op.getInput().getType().clone(op.getGlobalShape()),
+                     op.getFrom(), mesh.getMesh());
+    if (failed(verifyCompatibleShape(op.getInput().getType(), local)))
+      return op.emitOpError() << "is on global types; run tofu-localize";
+    Lowering lowering(builder, op, mesh);
     Value result = lowering.move(op.getInput(), op.getFrom(), op.getTo());
     if (!result)
       return op.emitOpError() << "no way from a partial result over "
                               << op.getFrom() << " to " << op.getTo();
     if (result.getType() != op.getType())
-      result = tensor::CastOp::create(builder, op.getLoc(), op.getType(), result);
+      result =
+          tensor::CastOp::create(builder, op.getLoc(), op.getType(), result);
     op.replaceAllUsesWith(result);
     op.erase();
     numCollectives += lowering.numCollectives;

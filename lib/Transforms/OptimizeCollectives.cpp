@@ -22,7 +22,8 @@ using namespace mlir;
 using namespace mlir::tofu;
 
 static bool isCollective(Operation *op) {
-  return isa<AllReduceOp, AllGatherOp, ReduceScatterOp, AllToAllOp, FetchOp>(op);
+  return isa<AllReduceOp, AllGatherOp, ReduceScatterOp, AllToAllOp, FetchOp>(
+      op);
 }
 
 static int64_t countCollectives(ModuleOp module) {
@@ -77,10 +78,17 @@ static bool shortcut(Operation *op) {
     spent += countMoved(*first, mesh);
   if (countMoved(direct, mesh) > spent)
     return false;
+  // Back to where it was.
+  if (direct.from == direct.to &&
+      direct.input.getType() == op->getResult(0).getType()) {
+    op->getResult(0).replaceAllUsesWith(direct.input);
+    op->erase();
+    return true;
+  }
   OpBuilder builder(op);
-  auto fetch = FetchOp::create(builder, op->getLoc(), op->getResult(0).getType(),
-                               direct.input, direct.shape, direct.from,
-                               direct.to);
+  auto fetch =
+      FetchOp::create(builder, op->getLoc(), op->getResult(0).getType(),
+                      direct.input, direct.shape, direct.from, direct.to);
   op->getResult(0).replaceAllUsesWith(fetch.getResult());
   op->erase();
   return true;

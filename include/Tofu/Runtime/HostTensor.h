@@ -39,7 +39,7 @@ llvm::StringRef getName(TofuElementType type);
 std::optional<TofuElementType> parseElementType(llvm::StringRef name);
 
 /// Type and shape, with `kDynamic` for a size that is not known.
-struct TensorType {
+struct HostTensorType {
   static constexpr int64_t kDynamic = -1;
 
   TofuElementType type = TOFU_F32;
@@ -50,7 +50,7 @@ struct TensorType {
 
   /// Whether a tensor of `other`, all of whose sizes are known, is of this
   /// type.
-  bool accepts(const TensorType &other) const;
+  bool accepts(const HostTensorType &other) const;
 
   bool isStatic() const;
 };
@@ -65,7 +65,7 @@ public:
                                            llvm::ArrayRef<int64_t> shape);
 
   TofuElementType getType() const { return type.type; }
-  const TensorType &getTensorType() const { return type; }
+  const HostTensorType &getTensorType() const { return type; }
   llvm::ArrayRef<int64_t> getShape() const { return type.shape; }
   int64_t getNumElements() const { return numElements; }
   int64_t getNumBytes() const {
@@ -94,7 +94,7 @@ public:
   llvm::SmallVector<int64_t> getIndex(int64_t i) const;
 
 private:
-  TensorType type;
+  HostTensorType type;
   int64_t numElements = 0;
   std::unique_ptr<char[]> data;
 };
@@ -126,11 +126,11 @@ Difference compare(const HostTensor &got, const HostTensor &expected,
 /// type must be the one asked for, where signed and unsigned integers of the
 /// same width are one, and bf16 is a 2-byte void or unsigned integer.
 llvm::Expected<HostTensor> readNpy(llvm::StringRef path,
-                                   const TensorType &type);
+                                   const HostTensorType &type);
 
 /// As `readNpy`, from the contents of a file; `name` is for messages.
 llvm::Expected<HostTensor> parseNpy(llvm::StringRef contents,
-                                    const TensorType &type,
+                                    const HostTensorType &type,
                                     llvm::StringRef name);
 
 /// Writes an .npy file; bf16 as unsigned integers of 2 bytes.
@@ -144,8 +144,8 @@ llvm::Error writeNpy(llvm::StringRef path, const HostTensor &tensor);
 ///   random:7, random:7:-2:2     floats in [-1, 1), integers in {0, 1}; or from
 ///                               the range [-2, 2), with the seed 7
 /// Random numbers depend on seed and `stream` only.
-llvm::Expected<HostTensor> parseTensor(llvm::StringRef text,
-                                       const TensorType &type, uint64_t stream);
+llvm::Expected<HostTensor>
+parseTensor(llvm::StringRef text, const HostTensorType &type, uint64_t stream);
 
 /// The tensor in the form that `parseTensor` reads, at most `most` elements of
 /// it.

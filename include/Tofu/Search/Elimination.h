@@ -10,7 +10,8 @@
 // one variable after the other: the terms of a variable are replaced by one
 // table over its neighbours, which says what the best choice for it costs. On
 // chains, fork-joins and anything of small tree width that is exact and fast;
-// a node or edge elimination of OptCNN is the case of one or two neighbours.
+// the node and edge eliminations of OptCNN are the cases of one and two
+// neighbours. What is too dense for it is left to a beam and local search.
 //
 //===----------------------------------------------------------------------===//
 
@@ -44,11 +45,15 @@ using Assignment = std::vector<unsigned>;
 class Elimination {
 public:
   struct Options {
-    /// Entries of the largest table to build. Variables that would need a
-    /// larger one are left to a beam search, which is not exact.
+    /// Entries of the largest table to build. The variables that would need a
+    /// larger one, the core, are searched by other means and not exactly.
     int64_t tableLimit = int64_t(1) << 22;
-    /// Partial assignments that the beam keeps.
-    unsigned beamWidth = 512;
+    /// Partial assignments of the core that the beam keeps.
+    unsigned beamWidth = 32;
+    /// Local search in the core: at most so many large neighbourhoods are
+    /// solved, each with tables of at most `neighbourhoodLimit` entries.
+    unsigned neighbourhoods = 48;
+    int64_t neighbourhoodLimit = int64_t(1) << 16;
   };
 
   explicit Elimination(llvm::ArrayRef<unsigned> domains);
@@ -58,12 +63,16 @@ public:
   /// table must stay alive. Values are at most Forbidden and not negative.
   void add(llvm::ArrayRef<unsigned> scope, llvm::ArrayRef<int64_t> table);
 
+  /// Entries of the largest table that an exact solution would build.
+  int64_t largestTable() const;
+
   /// Finds the minimum. False if every assignment (or, when not exact, every
-  /// one that the beam met) is forbidden.
-  bool solve(const Options &options);
+  /// one that was met) is forbidden. If not exact, the result is no worse than
+  /// `hint`, where one is given.
+  bool solve(const Options &options, const Assignment *hint = nullptr);
 
   int64_t minimum() const { return best; }
-  /// Whether `minimum` is proven: no beam was needed.
+  /// Whether `minimum` is proven: all variables could be eliminated.
   bool exact() const { return core.empty(); }
   /// Most neighbours that an eliminated variable had.
   unsigned width() const { return largestWidth; }
@@ -75,8 +84,8 @@ public:
   /// The optimal assignment that follows `preference` at every choice.
   Assignment optimum(Preference preference) const;
 
-  /// Optimal assignments in lexicographic order of the solver's variable
-  /// order, at most `limit`. When exact, all of them if there are no more.
+  /// Optimal assignments, at most `limit`, in a fixed order. When exact, all of
+  /// them if there are no more.
   std::vector<Assignment> optima(size_t limit) const;
 
 private:
@@ -86,37 +95,44 @@ private:
     llvm::ArrayRef<int64_t> table;
     bool live = true; ///< no variable of it is eliminated
   };
-  /// An eliminated variable and all the factors that it was in.
+  /// An eliminated variable and the factors that it was in.
   struct Step {
     unsigned var;
     llvm::SmallVector<unsigned, 8> factors;
   };
+
+  void attach(Factor factor);
+  llvm::SmallVector<unsigned, 8> liveFactors(unsigned var) const;
+  void eliminate(unsigned var, llvm::ArrayRef<unsigned> scope);
+  void leaveTable(llvm::ArrayRef<unsigned> scope, std::vector<int64_t> table);
 
   int64_t valueOf(const Factor &factor, const Assignment &assignment) const;
   int64_t costOf(llvm::ArrayRef<unsigned> of,
                  const Assignment &assignment) const;
   llvm::SmallVector<unsigned, 8> bestValues(const Step &step,
                                             Assignment &assignment) const;
-  int64_t tableSize(unsigned var) const;
-  void attach(unsigned factor);
-  llvm::SmallVector<unsigned, 8> liveFactors(unsigned var) const;
-  void eliminate(unsigned var);
-  void leaveTable(llvm::ArrayRef<unsigned> scope, std::vector<int64_t> table);
-  void detach(unsigned var);
-  llvm::SmallVector<unsigned> coreOrder(llvm::ArrayRef<unsigned> vars) const;
-  bool searchCore(llvm::ArrayRef<unsigned> order, unsigned beamWidth);
-  void improveCore(Assignment &assignment);
+
+  // The core (EliminationCore.cpp).
+  bool searchCore(llvm::ArrayRef<unsigned> vars, const Options &options,
+                  const Assignment *hint);
+  llvm::SmallVector<unsigned, 0> coreFactors() const;
+  llvm::SmallVector<unsigned> beamOrder(llvm::ArrayRef<unsigned> vars) const;
+  bool beam(llvm::ArrayRef<unsigned> order, unsigned width,
+            Assignment &assignment) const;
+  void descend(llvm::ArrayRef<unsigned> vars, Assignment &assignment) const;
+  std::vector<bool> chooseFixed(llvm::ArrayRef<unsigned> of, int64_t limit,
+                                std::vector<unsigned> &timesFixed) const;
+  bool improve(llvm::ArrayRef<unsigned> of, const std::vector<bool> &fixed,
+               const Options &options, Assignment &assignment) const;
 
   llvm::SmallVector<unsigned> domains;
   std::vector<Factor> factors;
   std::deque<std::vector<int64_t>> ownTables;
   /// Per variable: the eliminated leaves' costs added up, as an own table.
   llvm::SmallVector<int> leaves;
-  /// Factors of each variable, and the live variables it shares one with
-  /// (sorted).
-  std::vector<llvm::SmallVector<unsigned, 4>> factorsOf, neighbours;
+  std::vector<llvm::SmallVector<unsigned, 4>> factorsOf;
   std::vector<Step> steps;
-  /// The variables that were not eliminated, and what the beam chose for them.
+  /// The variables that were not eliminated, with their values.
   llvm::SmallVector<std::pair<unsigned, unsigned>> core;
   int64_t constant = 0, best = 0;
   unsigned largestWidth = 0;

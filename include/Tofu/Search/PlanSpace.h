@@ -20,7 +20,6 @@
 #include "Tofu/Search/CostModel.h"
 #include "Tofu/Search/Search.h"
 
-#include <array>
 #include <deque>
 #include <map>
 #include <vector>
@@ -46,12 +45,12 @@ public:
   /// A state per variable: a plan for the axes so far.
   using States = std::vector<State>;
 
-  /// What a variable may become by one axis. Interned: variables that are of
+  /// What a variable may become by some axes. Interned: variables that are of
   /// one kind and cut alike by the other axes have the same object.
   struct Choices {
     unsigned id = 0;
     std::vector<State> states;
-    bool cuts = false; ///< some choice cuts a dim by the axis
+    uint64_t mayBeWhole = 0; ///< axes over which some choice is whole
   };
 
   /// A sum of costs over the same few variables; those of one group are equal
@@ -71,9 +70,10 @@ public:
   /// Nothing is cut yet.
   States start() const { return startStates; }
 
-  /// The choices of all variables for `axis` of `mesh`, whether `states` use it
-  /// already or not; what the other axes do stays.
-  std::vector<const Choices *> choices(const States &states, unsigned axis,
+  /// The choices of all variables for `axes` of `mesh`, whether `states` use
+  /// them already or not; what the other axes do stays.
+  std::vector<const Choices *> choices(const States &states,
+                                       llvm::ArrayRef<unsigned> axes,
                                        const Mesh &mesh);
 
   /// Costs of `term` for every combination of choices, on the mesh of `model`;
@@ -85,6 +85,9 @@ public:
 
   /// The strategies and layouts that `states` stand for; no bytes.
   Plan planOf(const States &states, const Mesh &mesh) const;
+
+  /// The states of a plan in this space.
+  States statesOf(const Plan &plan);
 
 private:
   enum class Role { Read, ReadInitial, Write, Carry };
@@ -130,8 +133,13 @@ private:
   /// A set of axes, by bits.
   using AxisSet = uint64_t;
 
-  Choices makeChoices(const Kind &kind, State state, unsigned axis,
-                      const Mesh &mesh, AxisSet mayBeWhole);
+  Choices makeChoices(const Kind &kind, State state,
+                      llvm::ArrayRef<unsigned> axes, const Mesh &mesh,
+                      AxisSet mayBeWhole);
+  void addChoices(const Kind &kind, const Cuts &base, unsigned axis,
+                  const Mesh &mesh, std::vector<Cuts> &choices) const;
+  bool isForbidden(const Cost &cost, const Cuts &op, const Cuts &value,
+                   const Mesh &mesh) const;
   const std::vector<int64_t> &costTable(unsigned cost,
                                         llvm::ArrayRef<const Choices *> scope,
                                         CostModel &model);
@@ -167,7 +175,7 @@ private:
   std::vector<Cuts> states;
   std::map<Key, State> stateNumbers;
   std::deque<Choices> allChoices;
-  std::map<std::array<uint64_t, 5>, const Choices *> choicesByKey;
+  std::map<Key, const Choices *> choicesByKey;
   std::map<llvm::SmallVector<unsigned, 4>, std::vector<int64_t>> costTables,
       groupTables;
 };

@@ -29,11 +29,17 @@ struct SearchOptions {
   /// Values may stay partial where operators let partials through.
   bool partials = false;
   Charge charge = Charge::Once;
-  /// Plans of equal cost that are carried from one step to the next.
+  /// Plans that are carried from one step to the next: a step has many plans of
+  /// the same least cost, and later steps are not alike for all of them.
   unsigned tiedPlans = 16;
+  /// Plans that searchKBest polishes, the cheapest first.
+  unsigned polishedPlans = 2;
   /// Entries of the largest table that elimination may build before it falls
-  /// back to a beam.
+  /// back to a beam and local search.
   int64_t tableLimit = int64_t(1) << 22;
+  /// Entries of the largest table, and of all costs together, up to which
+  /// choices for several axes are made together.
+  int64_t jointEntries = int64_t(1) << 20;
 };
 
 struct SearchResult {
@@ -41,6 +47,9 @@ struct SearchResult {
   double seconds = 0;
   /// Every step was solved exactly (no table was too large).
   bool exact = true;
+  /// The choices for all axes could be made together: charged per use, no plan
+  /// of the same space, with element-wise operators joined, moves less.
+  bool optimal = false;
   /// What could not be done as asked, for the user: a beam was used, say.
   std::vector<std::string> remarks;
 };
@@ -50,8 +59,19 @@ struct SearchResult {
 /// axis, and for every value likewise, so that the exact cost on the mesh of
 /// the axes so far is least, with earlier choices fixed. Exact per step by
 /// variable elimination on the graph with element-wise operators joined.
+///
+/// Steps minimise what is charged per use; `options.charge` decides between the
+/// plans that the last step leaves. With replication or partials, the smaller
+/// plan spaces are searched too, as steps may do better without a choice.
 SearchResult searchRecursive(const PartitionGraph &graph, const Mesh &mesh,
                              const SearchOptions &options);
+
+/// The recursive search, then its best plans polished: the choices for one
+/// axis, or for several where that is affordable, are made again while those of
+/// the others stay, for as long as that helps. Never worse than the recursive
+/// search, and optimal where all axes are affordable together.
+SearchResult searchKBest(const PartitionGraph &graph, const Mesh &mesh,
+                         const SearchOptions &options);
 
 /// Fills in the bytes of `plan` from its strategies and layouts.
 void countBytes(const PartitionGraph &graph, Plan &plan, Charge charge);

@@ -1,0 +1,202 @@
+//===- StepSearch.cpp - One axis after the other --------------------------===//
+//
+// Part of the Tofu project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "StepSearch.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MathExtras.h"
+
+#include <set>
+
+using namespace mlir::tofu::search;
+
+/// A number that looks random but is the same on every machine (splitmix64).
+static uint64_t scramble(uint64_t x) {
+  x += 0x9e3779b97f4a7c15;
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
+  return x ^ (x >> 31);
+}
+
+static uint64_t firstValue(unsigned, unsigned value) { return value; }
+
+PlanSpace::States Extension::apply(PlanSpace::States states,
+                                   const Assignment &assignment) const {
+  for (auto [var, value] : llvm::enumerate(assignment))
+    states[var] = choices[var]->states[value];
+  return states;
+}
+
+/// Where the states are among the choices; nothing if some are not.
+static std::optional<Assignment> findIn(const Extension &extension,
+                                        const PlanSpace::States &states) {
+  Assignment assignment;
+  for (auto [choices, state] : llvm::zip_equal(extension.choices, states)) {
+    auto at = llvm::find(choices->states, state);
+    if (at == choices->states.end())
+      return std::nullopt;
+    assignment.push_back(at - choices->states.begin());
+  }
+  return assignment;
+}
+
+Extension StepSearch::extend(const PlanSpace::States &states,
+                             llvm::ArrayRef<unsigned> axes, CostModel &model) {
+  Extension extension;
+  extension.choices = space.choices(states, axes, model.getMesh());
+  llvm::SmallVector<unsigned> domains;
+  for (const PlanSpace::Choices *choices : extension.choices)
+    domains.push_back(choices->states.size());
+  extension.solver = std::make_unique<Elimination>(domains);
+  for (const PlanSpace::Term &term : space.getTerms())
+    extension.solver->add(term.scope,
+                          space.costs(term, extension.choices, model));
+  Elimination::Options limits;
+  limits.tableLimit = options.tableLimit;
+  std::optional<Assignment> hint = findIn(extension, states);
+  extension.solver->solve(limits, hint ? &*hint : nullptr);
+  return extension;
+}
+
+/// Up to `limit` different optimal assignments. There can be far too many to
+/// list, and neighbours in a list are alike, so each follows a preference of
+/// its own: first dims, last dims, then orders of the choices that are the same
+/// for all variables of a kind (repeated layers are then cut alike), then any.
+std::vector<Assignment> StepSearch::tied(const Extension &extension,
+                                         size_t limit) {
+  if (limit == 1)
+    return {extension.solver->optimum(firstValue)};
+  std::vector<Assignment> all = extension.solver->optima(limit + 1);
+  if (all.size() <= limit)
+    return all;
+  std::set<Assignment> found;
+  std::vector<Assignment> chosen;
+  for (uint64_t seed = 0; seed < 2 * limit && chosen.size() < limit; ++seed) {
+    auto preference = [&](unsigned var, unsigned value) -> uint64_t {
+      if (seed < 2)
+        return seed == 0 ? value : ~value;
+      unsigned who = seed % 4 ? space.kindOf(var) : ~var;
+      return scramble(scramble(scramble(seed) ^ who) ^ value);
+    };
+    Assignment assignment = extension.solver->optimum(preference);
+    if (found.insert(assignment).second)
+      chosen.push_back(std::move(assignment));
+  }
+  return chosen;
+}
+
+//===----------------------------------------------------------------------===//
+// Recursion
+//===----------------------------------------------------------------------===//
+
+/// Extends all plans by the last axis of `mesh`.
+std::vector<Candidate> StepSearch::step(const std::vector<Candidate> &plans,
+                                        const Mesh &mesh) {
+  CostModel model(mesh);
+  std::vector<std::pair<const Candidate *, Extension>> extensions;
+  for (const Candidate &plan : plans) {
+    extensions.push_back(
+        {&plan, extend(plan.states, mesh.numAxes() - 1, model)});
+    exact &= extensions.back().second.solver->exact();
+  }
+  llvm::sort(extensions, [](const auto &a, const auto &b) {
+    return std::pair(a.second.solver->minimum(), a.first) <
+           std::pair(b.second.solver->minimum(), b.first);
+  });
+
+  std::vector<Candidate> next;
+  size_t limit = std::max(1u, options.tiedPlans);
+  // A plan that is dearer now may be cheaper in the end, so some stay.
+  if (extensions.size() > llvm::divideCeil(limit, 2))
+    extensions.resize(llvm::divideCeil(limit, 2));
+  for (auto [i, extension] : llvm::enumerate(extensions)) {
+    size_t share = llvm::divideCeil(limit - next.size(), extensions.size() - i);
+    for (const Assignment &assignment : tied(extension.second, share))
+      next.push_back({extension.second.apply(extension.first->states, assignment),
+                      extension.second.solver->minimum()});
+  }
+  return next;
+}
+
+std::vector<Candidate> StepSearch::recurse(const Mesh &mesh) {
+  std::vector<Candidate> plans{{space.start(), 0}};
+  for (unsigned axis = 0; axis < mesh.numAxes(); ++axis) {
+    if (mesh.sizes[axis] == 1)
+      continue;
+    Mesh part = mesh;
+    part.sizes.truncate(axis + 1);
+    part.names.truncate(std::min<size_t>(axis + 1, part.names.size()));
+    plans = step(plans, part);
+  }
+  return plans;
+}
+
+//===----------------------------------------------------------------------===//
+// Polish
+//===----------------------------------------------------------------------===//
+
+/// Makes the choices of `axes` again. True if that helped.
+bool StepSearch::improve(Candidate &candidate, llvm::ArrayRef<unsigned> axes,
+                         CostModel &model) {
+  Extension extension = extend(candidate.states, axes, model);
+  if (extension.solver->minimum() > candidate.bytes)
+    return false;
+  candidate.states =
+      extension.apply(candidate.states, extension.solver->optimum(firstValue));
+  bool helped = extension.solver->minimum() < candidate.bytes;
+  candidate.bytes = extension.solver->minimum();
+  return helped;
+}
+
+/// Whether the choices of `axes` can be made together: neither the costs to
+/// compute nor the tables of the elimination are too many.
+bool StepSearch::isAffordable(const PlanSpace::States &states,
+                              llvm::ArrayRef<unsigned> axes, const Mesh &mesh) {
+  auto choices = space.choices(states, axes, mesh);
+  llvm::SmallVector<unsigned> domains;
+  for (const PlanSpace::Choices *mine : choices)
+    domains.push_back(mine->states.size());
+  Elimination shape(domains);
+  std::set<llvm::SmallVector<unsigned, 4>> tables;
+  int64_t entries = 0;
+  for (const PlanSpace::Term &term : space.getTerms()) {
+    int64_t size = 1;
+    llvm::SmallVector<unsigned, 4> key{term.group};
+    for (unsigned var : term.scope) {
+      size *= domains[var];
+      key.push_back(choices[var]->id);
+    }
+    if (tables.insert(key).second)
+      entries += size;
+    shape.add(term.scope, int64_t(0));
+  }
+  int64_t limit = std::min(options.jointEntries, options.tableLimit);
+  return entries <= options.jointEntries && shape.largestTable() <= limit;
+}
+
+bool StepSearch::polish(Candidate &candidate, CostModel &model) {
+  llvm::SmallVector<unsigned> axes;
+  for (unsigned axis = 0; axis < model.getMesh().numAxes(); ++axis)
+    if (model.getMesh().sizes[axis] > 1)
+      axes.push_back(axis);
+  if (isAffordable(candidate.states, axes, model.getMesh())) {
+    improve(candidate, axes, model);
+    return true;
+  }
+  std::vector<llvm::SmallVector<unsigned>> sets;
+  for (unsigned axis : axes)
+    sets.push_back({axis});
+  for (unsigned a : axes)
+    for (unsigned b : axes)
+      if (a < b && isAffordable(candidate.states, {a, b}, model.getMesh()))
+        sets.push_back({a, b});
+  // Until each set has been tried since the last change.
+  for (size_t i = 0, tried = 0; tried < sets.size(); i = (i + 1) % sets.size())
+    tried = improve(candidate, sets[i], model) ? 0 : tried + 1;
+  return false;
+}

@@ -1,0 +1,61 @@
+//===- Tables.cpp - Sums over dense tables --------------------------------===//
+//
+// Part of the Tofu project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Tables.h"
+
+#include "Tofu/Search/Elimination.h"
+
+using namespace mlir::tofu::search;
+
+int64_t *mlir::tofu::search::addEntries(int64_t *sum, const int64_t *table,
+                                        llvm::ArrayRef<Loop> loops) {
+  if (loops.empty()) {
+    *sum = addCosts(*sum, *table);
+    return sum + 1;
+  }
+  auto [size, stride] = loops.front();
+  if (loops.size() > 1) {
+    for (int64_t i = 0; i < size; ++i)
+      sum = addEntries(sum, table + i * stride, loops.drop_front());
+    return sum;
+  }
+  if (stride == 0) {
+    for (int64_t i = 0; i < size; ++i)
+      sum[i] = addCosts(sum[i], *table);
+    return sum + size;
+  }
+  for (int64_t i = 0; i < size; ++i)
+    sum[i] = addCosts(sum[i], table[i * stride]);
+  return sum + size;
+}
+
+/// Appends `loop`, as part of the last one if the two are one walk: inner loops
+/// should be long.
+static void append(llvm::SmallVectorImpl<Loop> &loops, Loop loop) {
+  if (loop.size == 1)
+    return;
+  if (!loops.empty() && loops.back().stride == loop.stride * loop.size)
+    loops.back() = {loops.back().size * loop.size, loop.stride};
+  else
+    loops.push_back(loop);
+}
+
+llvm::SmallVector<Loop, 8>
+mlir::tofu::search::loopsOver(llvm::ArrayRef<unsigned> vars,
+                              llvm::ArrayRef<unsigned> scope,
+                              llvm::ArrayRef<unsigned> domains) {
+  llvm::SmallVector<Loop, 8> loops;
+  for (unsigned var : vars) {
+    int64_t stride = 1;
+    size_t at = scope.size();
+    while (at > 0 && scope[at - 1] != var)
+      stride *= domains[scope[--at]];
+    append(loops, {domains[var], at > 0 ? stride : 0});
+  }
+  return loops;
+}

@@ -1,0 +1,39 @@
+//===- Tables.h - Sums over dense tables ------------------------*- C++ -*-===//
+//
+// Part of the Tofu project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TOFU_LIB_SEARCH_TABLES_H
+#define TOFU_LIB_SEARCH_TABLES_H
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/SmallVector.h"
+
+#include <cstdint>
+
+namespace mlir::tofu::search {
+
+/// One loop of a walk over a dense table that reads another one: its length and
+/// the stride in the table that is read.
+struct Loop {
+  int64_t size, stride;
+};
+
+/// Loops over the values of `vars`, in this order, that read a table over
+/// `scope`; the stride of a variable that is not in `scope` is 0. Neighbouring
+/// loops that are one walk are merged.
+llvm::SmallVector<Loop, 8> loopsOver(llvm::ArrayRef<unsigned> vars,
+                                     llvm::ArrayRef<unsigned> scope,
+                                     llvm::ArrayRef<unsigned> domains);
+
+/// Adds to `sum`, a dense table whose dims are `loops` from slowest to fastest,
+/// the entries of `table` that they read. Returns the end of `sum`.
+int64_t *addEntries(int64_t *sum, const int64_t *table,
+                    llvm::ArrayRef<Loop> loops);
+
+} // namespace mlir::tofu::search
+
+#endif // TOFU_LIB_SEARCH_TABLES_H

@@ -1,0 +1,144 @@
+//===- DeviceCall.cpp - A device's call of the program --------------------===//
+//
+// Part of the Tofu project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "DeviceCall.h"
+
+#include "llvm/Support/MathExtras.h"
+
+#include <cstring>
+
+using namespace mlir;
+using namespace mlir::tofu;
+
+/// Words of a memref descriptor: allocated, aligned, offset, sizes, strides.
+static int64_t numDescriptorWords(int64_t rank) { return 3 + 2 * rank; }
+
+DeviceCall::DeviceCall(const TofuBackend &backend, TofuContext *context,
+                       const Program &program)
+    : backend(backend), context(context) {
+  layOutResults(program);
+}
+
+DeviceCall::~DeviceCall() {
+  for (void *pointer : memory)
+    backend.release(context, pointer);
+}
+
+/// The struct of the results, laid out as C does.
+void DeviceCall::layOutResults(const Program &program) {
+  int64_t end = 0;
+  for (const Port &port : program.results) {
+    int64_t bytes = getElementBytes(port.type.type), alignment = bytes;
+    if (port.isTensor) {
+      bytes = 8 * numDescriptorWords(port.type.shape.size());
+      alignment = 8;
+    }
+    int64_t offset = llvm::alignTo(end, alignment);
+    results.push_back({port, offset});
+    end = offset + bytes;
+  }
+  record.assign(llvm::divideCeil(end, 8), 0);
+  returnsScalar = results.size() == 1 && !results.front().port.isTensor;
+}
+
+llvm::Error DeviceCall::addArgument(const Port &port, const HostTensor &shard) {
+  isTensor.push_back(port.isTensor);
+  SmallVector<int64_t> &words = arguments.emplace_back();
+  if (!port.isTensor) {
+    words.push_back(0);
+    std::memcpy(words.data(), shard.getData(), shard.getNumBytes());
+    return llvm::Error::success();
+  }
+  void *data = backend.allocate(context, shard.getNumBytes());
+  if (!data)
+    return llvm::createStringError("no memory on the device for " +
+                                   Twine(shard.getNumBytes()) + " bytes");
+  memory.push_back(data);
+  if (port.isDonated)
+    donated.push_back({data, &shard});
+  else
+    backend.copyIn(context, data, shard.getData(), shard.getNumBytes());
+
+  int64_t address = reinterpret_cast<intptr_t>(data);
+  words = {address, address, 0};
+  words.append(shard.getShape().begin(), shard.getShape().end());
+  words.append(shard.getShape().size(), 1);
+  for (size_t i = words.size() - 1; i > 3 + shard.getShape().size(); --i)
+    words[i - 1] = words[i] * words[i - shard.getShape().size()];
+  return llvm::Error::success();
+}
+
+void DeviceCall::prepare() {
+  for (const Donated &argument : donated)
+    backend.copyIn(context, argument.memory, argument.shard->getData(),
+                   argument.shard->getNumBytes());
+  if (packed.empty())
+    pack();
+}
+
+void DeviceCall::pack() {
+  bool storesResults = !results.empty() && !returnsScalar;
+  // One address per argument at most; `packed` points into this.
+  pointers.reserve(arguments.size() + 2);
+  auto packPointer = [&](void *pointer) {
+    pointers.push_back(pointer);
+    packed.push_back(&pointers.back());
+  };
+  if (storesResults)
+    packPointer(record.data());
+  packPointer(context);
+  for (auto [words, tensor] : llvm::zip_equal(arguments, isTensor)) {
+    if (tensor)
+      packPointer(words.data());
+    else
+      packed.push_back(words.data());
+  }
+  if (returnsScalar)
+    packed.push_back(record.data());
+}
+
+llvm::Expected<HostTensor> DeviceCall::copyMemref(const int64_t *words,
+                                                  const Port &port) const {
+  size_t rank = port.type.shape.size();
+  ArrayRef<int64_t> sizes(words + 3, rank), strides(words + 3 + rank, rank);
+  auto tensor = HostTensor::create(port.type.type, sizes);
+  if (!tensor)
+    return tensor.takeError();
+  int64_t bytes = getElementBytes(port.type.type);
+  const char *data =
+      reinterpret_cast<const char *>(words[1]) + words[2] * bytes;
+
+  // The innermost contiguous part in one piece, the rest index by index.
+  size_t outer = rank;
+  int64_t run = 1;
+  while (outer > 0 && (strides[outer - 1] == run || sizes[outer - 1] == 1))
+    run *= sizes[--outer];
+  for (int64_t i = 0; i < tensor->getNumElements(); i += run) {
+    SmallVector<int64_t> index = tensor->getIndex(i);
+    int64_t offset = 0;
+    for (size_t dim = 0; dim < outer; ++dim)
+      offset += index[dim] * strides[dim];
+    backend.copyOut(context, tensor->getData() + i * bytes,
+                    data + offset * bytes, run * bytes);
+  }
+  return tensor;
+}
+
+llvm::Expected<HostTensor> DeviceCall::getResult(unsigned i) const {
+  const ResultField &field = results[i];
+  const char *at = reinterpret_cast<const char *>(record.data()) + field.offset;
+  if (field.port.isTensor)
+    return copyMemref(reinterpret_cast<const int64_t *>(at), field.port);
+  auto scalar = HostTensor::create(field.port.type.type, {});
+  if (scalar) {
+    std::memcpy(scalar->getData(), at, scalar->getNumBytes());
+    if (field.port.type.type == TOFU_I1)
+      scalar->setInteger(0, scalar->getInteger(0));
+  }
+  return scalar;
+}

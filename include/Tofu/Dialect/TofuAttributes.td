@@ -173,7 +173,7 @@ def Tofu_SemanticsAttr : Tofu_Attr<"Semantics", "semantics"> {
 def Tofu_AxesAttr : Tofu_Attr<"Axes", "axes"> {
   let summary = "Ordered mesh axes, outermost first";
   let parameters = (ins ArrayRefParameter<"::mlir::StringAttr">:$names);
-  let assemblyFormat = [{ custom<AxisNames>($names) }];
+  let assemblyFormat = "`<` custom<AxisNames>($names) `>`";
   let extraClassDeclaration = [{
     bool empty() const { return getNames().empty(); }
 

@@ -68,9 +68,8 @@ struct AddContext : public tofu::impl::AddContextBase<AddContext> {
 
 private:
   /// Adds the functions that call one of `users`, until there are no more.
-  static void
-  addCallers(ArrayRef<std::pair<func::CallOp, func::FuncOp>> calls,
-             SetVector<Operation *> &users) {
+  static void addCallers(ArrayRef<std::pair<func::CallOp, func::FuncOp>> calls,
+                         SetVector<Operation *> &users) {
     for (size_t before = 0; before != users.size();) {
       before = users.size();
       for (auto [call, callee] : calls)

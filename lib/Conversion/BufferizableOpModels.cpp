@@ -58,8 +58,9 @@ struct CollectiveModel
 
   bool bufferizesToAllocation(Operation *, Value) const { return true; }
 
-  AliasingValueList getAliasingValues(Operation *, OpOperand &,
-                                      const bufferization::AnalysisState &) const {
+  AliasingValueList
+  getAliasingValues(Operation *, OpOperand &,
+                    const bufferization::AnalysisState &) const {
     return {};
   }
 

@@ -127,8 +127,7 @@ std::optional<Contraction> tofu::matchContraction(linalg::LinalgOp op) {
 /// widened: the map from the result's indices to the input's.
 static AffineMap getMoveMap(linalg::GenericOp op) {
   if (!op.hasPureTensorSemantics() || op.getNumDpsInputs() != 1 ||
-      op.getNumResults() != 1 ||
-      op.getNumParallelLoops() != op.getNumLoops())
+      op.getNumResults() != 1 || op.getNumParallelLoops() != op.getNumLoops())
     return {};
   Block *body = op.getBlock();
   Value yielded = skipWidening(body->getTerminator()->getOperand(0));
@@ -143,8 +142,7 @@ static AffineMap getMoveMap(linalg::GenericOp op) {
 
 unsigned tofu::lookThroughProducers(Contraction &contraction, unsigned i) {
   unsigned skipped = 0;
-  while (auto op =
-             contraction.operands[i].getDefiningOp<linalg::GenericOp>()) {
+  while (auto op = contraction.operands[i].getDefiningOp<linalg::GenericOp>()) {
     AffineMap move = getMoveMap(op);
     if (!move)
       break;

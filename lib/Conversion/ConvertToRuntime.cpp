@@ -63,8 +63,8 @@ makeCollectiveTable(CollectiveBufferOp op) {
   Type element = getElementTypeOrSelf(op.getSource().getType());
   std::optional<int64_t> type = getRuntimeType(element);
   if (!type)
-    return op.emitOpError() << "the runtime does not know elements of type "
-                            << element;
+    return op.emitOpError()
+           << "the runtime does not know elements of type " << element;
   MeshOp meshOp = lookupMesh(op, op.getFrom().getMesh());
   search::Mesh mesh = meshOp.getMesh();
   search::Axes partial = resolvePartial(op.getFrom(), mesh);
@@ -119,9 +119,8 @@ public:
     builder.setInsertionPoint(op);
     LogicalResult result =
         llvm::TypeSwitch<Operation *, LogicalResult>(op)
-            .Case<memref::AllocOp, memref::DeallocOp, cf::AssertOp,
-                  DeviceIdOp, ShardOffsetOp, ShardSizeOp, ContractOp,
-                  CollectiveBufferOp>(
+            .Case<memref::AllocOp, memref::DeallocOp, cf::AssertOp, DeviceIdOp,
+                  ShardOffsetOp, ShardSizeOp, ContractOp, CollectiveBufferOp>(
                 [&](auto typed) { return rewrite(typed); });
     if (succeeded(result))
       op->erase();
@@ -161,8 +160,8 @@ private:
 LogicalResult Converter::rewrite(memref::AllocOp op) {
   Location loc = op.getLoc();
   MemRefType type = op.getType();
-  if (!type.getLayout().isIdentity() || !isa<IntegerType, FloatType, IndexType>(
-                                            type.getElementType()))
+  if (!type.getLayout().isIdentity() ||
+      !isa<IntegerType, FloatType, IndexType>(type.getElementType()))
     return op.emitOpError() << "cannot be allocated by the runtime: " << type;
 
   // Sizes and strides, innermost first.
@@ -182,8 +181,8 @@ LogicalResult Converter::rewrite(memref::AllocOp op) {
   Value memory =
       calls.call(builder, loc, "tofuAlloc", calls.getPointerType(), bytes);
 
-  auto descriptor = MemRefDescriptor::poison(builder, loc,
-                                             calls.getTypes().convertType(type));
+  auto descriptor = MemRefDescriptor::poison(
+      builder, loc, calls.getTypes().convertType(type));
   descriptor.setAllocatedPtr(builder, loc, memory);
   descriptor.setAlignedPtr(builder, loc, memory);
   descriptor.setConstantOffset(builder, loc, 0);
@@ -218,8 +217,8 @@ LogicalResult Converter::rewrite(cf::AssertOp op) {
 }
 
 Value Converter::getDevice(Operation *op) {
-  return calls.call(builder, op->getLoc(), "tofuDeviceId",
-                    builder.getI64Type(), {});
+  return calls.call(builder, op->getLoc(), "tofuDeviceId", builder.getI64Type(),
+                    {});
 }
 
 LogicalResult Converter::rewrite(DeviceIdOp op) {

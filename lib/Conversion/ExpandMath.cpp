@@ -30,11 +30,10 @@ struct ExpandMath : public tofu::impl::ExpandMathBase<ExpandMath> {
     // These are accurate to a few units in the last place over all of f32, the
     // infinities and NaN included; the others go to the C library.
     auto isApproximated = [](StringRef name) {
-      return llvm::is_contained({math::ExpOp::getOperationName(),
-                                 math::LogOp::getOperationName(),
-                                 math::TanhOp::getOperationName(),
-                                 math::ErfOp::getOperationName()},
-                                name);
+      return llvm::is_contained(
+          {math::ExpOp::getOperationName(), math::LogOp::getOperationName(),
+           math::TanhOp::getOperationName(), math::ErfOp::getOperationName()},
+          name);
     };
     RewritePatternSet patterns(&getContext());
     populateMathPolynomialApproximationPatterns(patterns, isApproximated);

@@ -42,8 +42,7 @@ static LogicalResult lowerPacking(RewriterBase &rewriter, Operation *op) {
   if (auto pack = dyn_cast<linalg::PackOp>(op))
     done = succeeded(linalg::lowerPack(rewriter, pack));
   else
-    done = succeeded(
-        linalg::lowerUnPack(rewriter, cast<linalg::UnPackOp>(op)));
+    done = succeeded(linalg::lowerUnPack(rewriter, cast<linalg::UnPackOp>(op)));
   return done ? success()
               : op->emitOpError("cannot be lowered to reshapes and transposes");
 }

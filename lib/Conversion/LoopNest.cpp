@@ -144,8 +144,7 @@ SmallVector<unsigned> tofu::chooseLoopOrder(linalg::LinalgOp op) {
   unsigned numLoops = op.getNumLoops();
   std::optional<unsigned> best;
   for (unsigned loop = 0; loop < numLoops; ++loop)
-    if (cost.isAllowed(loop) &&
-        (!best || cost.get(loop) <= cost.get(*best)))
+    if (cost.isAllowed(loop) && (!best || cost.get(loop) <= cost.get(*best)))
       best = loop;
 
   SmallVector<unsigned> order = llvm::to_vector(llvm::seq(numLoops));

@@ -161,8 +161,9 @@ struct LowerEntryPoints
       entry.setName(name);
       // Keeps the SLP vectorizer, which takes quadratic time, off the many
       // stores of descriptors; the floating-point work is in kernels.
-      entry->setAttr("passthrough", Builder(&getContext())
-                                        .getStrArrayAttr({"noimplicitfloat"}));
+      entry->setAttr(
+          "passthrough",
+          Builder(&getContext()).getStrArrayAttr({"noimplicitfloat"}));
       if (failed(EntryPoint(entry, types).lower()))
         return signalPassFailure();
       ++numEntryPoints;

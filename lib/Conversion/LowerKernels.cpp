@@ -48,8 +48,8 @@ static Value viewAsBytes(OpBuilder &builder, Location loc, Value buffer) {
 /// Keeps LLVM from unrolling the loop.
 static void keepRolled(scf::ForOp loop) {
   MLIRContext *context = loop.getContext();
-  auto unroll = LLVM::LoopUnrollAttr::get(
-      context, BoolAttr::get(context, true), {}, {}, {}, {}, {}, {});
+  auto unroll = LLVM::LoopUnrollAttr::get(context, BoolAttr::get(context, true),
+                                          {}, {}, {}, {}, {}, {});
   auto annotation = LLVM::LoopAnnotationAttr::get(
       context, {}, {}, {}, unroll, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {});
   loop->setAttr("loop_annotation", annotation);
@@ -186,9 +186,9 @@ Value NestEmitter::makeFlat(Value buffer, AffineMap map,
   auto flat = MemRefType::get(
       {getConstantIntValue(size).value_or(ShapedType::kDynamic)},
       type.getElementType(), layout, type.getMemorySpace());
-  return memref::ReinterpretCastOp::create(
-      builder, loc, flat, buffer, builder.getIndexAttr(offset), {size},
-      {builder.getIndexAttr(1)});
+  return memref::ReinterpretCastOp::create(builder, loc, flat, buffer,
+                                           builder.getIndexAttr(offset), {size},
+                                           {builder.getIndexAttr(1)});
 }
 
 /// Number of elements from the first to the last that the loops touch.
@@ -240,8 +240,8 @@ SmallVector<Value> NestEmitter::getIndices(Access &access) {
 Value NestEmitter::load(Access &access) {
   if (!isa<MemRefType>(access.buffer.getType()))
     return access.operand->get();
-  Value value = memref::LoadOp::create(builder, loc, access.buffer,
-                                       getIndices(access));
+  Value value =
+      memref::LoadOp::create(builder, loc, access.buffer, getIndices(access));
   if (access.buffer.getType() != access.operand->get().getType() &&
       getElementTypeOrSelf(access.operand->get()).isInteger(1))
     value = arith::TruncIOp::create(builder, loc, builder.getI1Type(), value);
@@ -260,8 +260,7 @@ void NestEmitter::store(Access &access, Value value) {
 bool NestEmitter::visitsOutputsOnce() {
   if (!numAccumulating)
     return false;
-  for (ArrayRef<unsigned> group :
-       ArrayRef(groups).drop_back(numAccumulating))
+  for (ArrayRef<unsigned> group : ArrayRef(groups).drop_back(numAccumulating))
     for (unsigned loop : group)
       for (OpOperand &init : op.getDpsInitsMutable())
         if (!op.getMatchingIndexingMap(&init).isFunctionOfDim(loop) &&
@@ -315,8 +314,8 @@ SmallVector<Value> NestEmitter::emitAccumulation(unsigned group,
                                                  ValueRange accumulators) {
   if (group == groups.size())
     return emitBody(accumulators);
-  auto loop = scf::ForOp::create(builder, loc, zero, bounds[group], one,
-                                 accumulators);
+  auto loop =
+      scf::ForOp::create(builder, loc, zero, bounds[group], one, accumulators);
   limitUnrolling(loop, group);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(loop.getBody());

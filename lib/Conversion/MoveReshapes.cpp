@@ -29,8 +29,8 @@ static bool isElementwise(Operation *op) {
 }
 
 /// True if the reshape at `operand` lies between element-wise generics, so that
-/// they can be fused once it is gone: `operand` is either the expansion's source
-/// or an element-wise generic's input.
+/// they can be fused once it is gone: `operand` is either the expansion's
+/// source or an element-wise generic's input.
 static bool isInChain(OpOperand *operand) {
   Operation *producer = operand->get().getDefiningOp();
   Operation *user = operand->getOwner();

@@ -129,8 +129,7 @@ namespace {
 struct OutlineKernels : public tofu::impl::OutlineKernelsBase<OutlineKernels> {
   void runOnOperation() override {
     SymbolTable symbols(getOperation());
-    SmallVector<func::FuncOp> functions(
-        getOperation().getOps<func::FuncOp>());
+    SmallVector<func::FuncOp> functions(getOperation().getOps<func::FuncOp>());
     for (func::FuncOp function : functions)
       function->walk([&](Block *block) {
         if (!isa<linalg::LinalgOp>(block->getParentOp()))
@@ -205,17 +204,16 @@ private:
     for (auto [i, argument] : llvm::enumerate(arguments)) {
       if (!isa<BaseMemRefType>(argument.getType()))
         continue;
-      bool alone = llvm::all_of(
-          lifetimes.getRoots(argument), [&](Value root) {
-            return users.lookup(root) == 1 && isDistinct(root);
-          });
+      bool alone = llvm::all_of(lifetimes.getRoots(argument), [&](Value root) {
+        return users.lookup(root) == 1 && isDistinct(root);
+      });
       if (alone)
         kernel.setArgAttr(i, LLVM::LLVMDialect::getNoAliasAttrName(),
                           builder.getUnitAttr());
     }
-    kernel->setAttr("llvm.linkage",
-                    LLVM::LinkageAttr::get(&getContext(),
-                                           LLVM::Linkage::Internal));
+    kernel->setAttr(
+        "llvm.linkage",
+        LLVM::LinkageAttr::get(&getContext(), LLVM::Linkage::Internal));
     kernel->setAttr("passthrough", builder.getStrArrayAttr({"noinline"}));
     if (llvm::all_of(kernel.getArgumentTypes(), isStatic))
       kernel->setAttr("llvm.bareptr", builder.getUnitAttr());

@@ -27,9 +27,8 @@ struct ProtectArguments
     func::FuncOp function = getOperation();
     if (function.isExternal() || function.isPrivate())
       return;
-    auto writable =
-        StringAttr::get(&getContext(), bufferization::BufferizationDialect::
-                                           kWritableAttrName);
+    auto writable = StringAttr::get(
+        &getContext(), bufferization::BufferizationDialect::kWritableAttrName);
     for (BlockArgument arg : function.getArguments()) {
       unsigned index = arg.getArgNumber();
       if (!isa<TensorType>(arg.getType()) ||

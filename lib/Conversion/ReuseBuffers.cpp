@@ -34,7 +34,8 @@ static bool isPointwise(linalg::GenericOp op, OpOperand *input,
                         OpOperand *init) {
   AffineMap map = op.getMatchingIndexingMap(init);
   return map == op.getMatchingIndexingMap(input) && map.isPermutation() &&
-         op.getNumReductionLoops() == 0 && !op.payloadUsesValueFromOperand(init);
+         op.getNumReductionLoops() == 0 &&
+         !op.payloadUsesValueFromOperand(init);
 }
 
 namespace {
@@ -70,8 +71,8 @@ private:
         !alloc.getSymbolOperands().empty())
       return;
     for (OpOperand *input : op.getDpsInputOperands()) {
-      if (!isPointwise(op, input, init) ||
-          !isDoneWith(lifetimes, op, input) || !isSameSize(alloc, input->get()))
+      if (!isPointwise(op, input, init) || !isDoneWith(lifetimes, op, input) ||
+          !isSameSize(alloc, input->get()))
         continue;
       Value buffer = input->get();
       lifetimes.merge(lifetimes.getRoots(buffer).front(), alloc.getResult());
@@ -84,8 +85,8 @@ private:
 
   /// True if `op` is the last to use the memory of `input`, by this operand
   /// only, and it may be overwritten.
-  static bool isDoneWith(const BufferLifetimes &lifetimes,
-                         linalg::GenericOp op, OpOperand *input) {
+  static bool isDoneWith(const BufferLifetimes &lifetimes, linalg::GenericOp op,
+                         OpOperand *input) {
     SmallVector<Value, 1> roots = lifetimes.getRoots(input->get());
     if (roots.size() != 1)
       return false;

@@ -122,8 +122,7 @@ Value RuntimeCalls::getTable(OpBuilder &builder, Location loc,
 Value RuntimeCalls::getText(OpBuilder &builder, Location loc, StringRef text) {
   std::string terminated = text.str();
   terminated.push_back('\0');
-  auto type =
-      LLVM::LLVMArrayType::get(builder.getI8Type(), terminated.size());
+  auto type = LLVM::LLVMArrayType::get(builder.getI8Type(), terminated.size());
   return getGlobal(builder, loc, "text", type,
                    builder.getStringAttr(terminated));
 }
@@ -140,8 +139,7 @@ std::pair<Value, Value> RuntimeCalls::getDescriptor(OpBuilder &builder,
   if (!memory) {
     // In the entry block: a place in a loop would be a new one each time.
     OpBuilder atEntry = OpBuilder::atBlockBegin(&function.front());
-    memory = LLVM::AllocaOp::create(atEntry, loc, pointer,
-                                    descriptor.getType(),
+    memory = LLVM::AllocaOp::create(atEntry, loc, pointer, descriptor.getType(),
                                     getWord(atEntry, loc, 1));
   }
   LLVM::StoreOp::create(builder, loc, descriptor, memory);

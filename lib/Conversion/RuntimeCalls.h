@@ -59,8 +59,8 @@ public:
 
 private:
   LLVM::LLVMFuncOp declare(StringRef name, Type result, TypeRange operands);
-  Value getGlobal(OpBuilder &builder, Location loc, StringRef prefix,
-                  Type type, Attribute value);
+  Value getGlobal(OpBuilder &builder, Location loc, StringRef prefix, Type type,
+                  Attribute value);
 
   ModuleOp module;
   SymbolTable symbols;

@@ -127,10 +127,9 @@ void BlockSplitter::findCrossings() {
     for (Value operand : user->getOperands())
       forEachLeaf(operand, [&](Value leaf) {
         auto there = partOf.find(leaf.getDefiningOp());
-        bool isLocal = here == partOf.end()
-                           ? there == partOf.end()
-                           : there != partOf.end() &&
-                                 here->second == there->second;
+        bool isLocal = here == partOf.end() ? there == partOf.end()
+                                            : there != partOf.end() &&
+                                                  here->second == there->second;
         if (isLocal || !crossings.insert({leaf, frameSize}).second)
           return;
         frameSize += llvm::alignTo(
@@ -205,9 +204,9 @@ void BlockSplitter::outline(const Part &part) {
   auto type = LLVM::LLVMFunctionType::get(
       LLVM::LLVMVoidType::get(builder.getContext()), {pointer});
   OpBuilder inside(builder.getContext());
-  auto function = LLVM::LLVMFuncOp::create(inside, loc,
-                                           (parent.getName() + "_part").str(),
-                                           type, LLVM::Linkage::Internal);
+  auto function =
+      LLVM::LLVMFuncOp::create(inside, loc, (parent.getName() + "_part").str(),
+                               type, LLVM::Linkage::Internal);
   function.setPassthroughAttr(
       builder.getStrArrayAttr({"noinline", "noimplicitfloat"}));
   symbols.insert(function);

@@ -55,7 +55,8 @@ struct UnshareEmpties : public tofu::impl::UnshareEmptiesBase<UnshareEmpties> {
   }
 
 private:
-  /// True if a use would overwrite the value, which makes bufferization copy it.
+  /// True if a use would overwrite the value, which makes bufferization copy
+  /// it.
   static bool isWrittenTo(Value value) {
     return llvm::any_of(value.getUses(), [](OpOperand &use) {
       auto user = dyn_cast<DestinationStyleOpInterface>(use.getOwner());

@@ -19,7 +19,8 @@ namespace mlir::tofu {
 using namespace mlir;
 using namespace mlir::tofu;
 
-/// Conversion casts are a consequence: the operations around them are the cause.
+/// Conversion casts are a consequence: the operations around them are the
+/// cause.
 static bool isLowered(Operation *op) {
   return isa<ModuleOp, UnrealizedConversionCastOp>(op) ||
          isa_and_nonnull<LLVM::LLVMDialect>(op->getDialect());

@@ -303,9 +303,8 @@ static LogicalResult verifyBoundary(FunctionOpInterface function,
       return op->emitOpError() << what << ": " << name << " must be an integer";
     if (isa<RankedTensorType>(type) &&
         result.getValue().uge(function.getNumResults()))
-      return op->emitOpError()
-             << what << " is carried to result " << result
-             << ", function has " << function.getNumResults();
+      return op->emitOpError() << what << " is carried to result " << result
+                               << ", function has " << function.getNumResults();
     return success();
   }
   return op->emitOpError() << what << ": unknown attribute: " << name;

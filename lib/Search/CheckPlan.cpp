@@ -101,8 +101,8 @@ static Problem checkSizes(const PartitionGraph &graph, const Plan &plan) {
                    llvm::Twine(graph.operators.size()) + " operators");
   if (plan.layouts.size() != graph.values.size())
     return problem("plan has " + llvm::Twine(plan.layouts.size()) +
-                   " layouts, program has " +
-                   llvm::Twine(graph.values.size()) + " values");
+                   " layouts, program has " + llvm::Twine(graph.values.size()) +
+                   " values");
   return std::nullopt;
 }
 
@@ -116,7 +116,8 @@ Problem mlir::tofu::search::checkPlan(const PartitionGraph &graph,
                                   "value " + llvm::Twine(i)))
       return bad;
   for (auto [i, op] : llvm::enumerate(graph.operators)) {
-    std::string of = ("operator " + llvm::Twine(i) + " (" + op.name + ")").str();
+    std::string of =
+        ("operator " + llvm::Twine(i) + " (" + op.name + ")").str();
     if (Problem bad = checkStrategy(op, plan.strategies[i], plan.mesh, of))
       return bad;
     if (Problem bad = checkPartials(graph, plan, i, of))

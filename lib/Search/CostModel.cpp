@@ -38,8 +38,8 @@ CostModel::Family CostModel::family(const Placement &placement,
     key.append({expr.whole, expr.constant, int64_t(expr.terms.size())});
     for (auto [dim, coefficient] : expr.terms) {
       const Axes &axes = placement.dimAxes[dim];
-      key.append({dim, coefficient, placement.dimSizes[dim],
-                  int64_t(axes.size())});
+      key.append(
+          {dim, coefficient, placement.dimSizes[dim], int64_t(axes.size())});
       key.append(axes.begin(), axes.end());
     }
   }
@@ -70,8 +70,8 @@ CostModel::Need CostModel::operandNeed(const Operator &op, unsigned i,
     need.family = family(operandPlacement(op, i, strategy), value.shape);
     return need;
   }
-  need.family = family(Placement::ofLayout(value.shape, resultLayout->dims),
-                       value.shape);
+  need.family =
+      family(Placement::ofLayout(value.shape, resultLayout->dims), value.shape);
   // An initial value that comes in partial can only be added to a result that
   // is left partial over the same axes.
   need.keptPartial = without(need.keptPartial,

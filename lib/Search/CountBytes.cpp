@@ -31,9 +31,9 @@ public:
     for (unsigned i = 0; i < op.operands.size(); ++i)
       bytes.operands.push_back(ofOperand(op, i, strategy));
     for (auto [i, result] : llvm::enumerate(op.results))
-      bytes.results.push_back(
-          model.writeBytes(op, i, strategy, graph.values[result.value],
-                           plan.layouts[result.value]));
+      bytes.results.push_back(model.writeBytes(op, i, strategy,
+                                               graph.values[result.value],
+                                               plan.layouts[result.value]));
     return bytes;
   }
 

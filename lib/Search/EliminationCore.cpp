@@ -70,8 +70,8 @@ Elimination::beamOrder(llvm::ArrayRef<unsigned> vars) const {
   llvm::SmallVector<unsigned> order, before(domains.size(), 0);
   std::vector<unsigned> rest(vars.begin(), vars.end());
   while (!rest.empty()) {
-    auto next = std::max_element(
-        rest.begin(), rest.end(), [&](unsigned a, unsigned b) {
+    auto next =
+        std::max_element(rest.begin(), rest.end(), [&](unsigned a, unsigned b) {
           return std::pair(before[a], factorsOf[a].size()) <
                  std::pair(before[b], factorsOf[b].size());
         });

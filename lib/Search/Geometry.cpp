@@ -111,8 +111,8 @@ Interval mlir::tofu::search::image(const LinearExpr &expr,
   for (auto [dim, coefficient] : expr.terms) {
     Interval range = iteration[dim];
     if (range.size() == 0) {
-      int64_t at = std::clamp<int64_t>(expr.constant + coefficient * range.lo,
-                                       0, size);
+      int64_t at =
+          std::clamp<int64_t>(expr.constant + coefficient * range.lo, 0, size);
       return {at, at};
     }
     int64_t atLo = coefficient * range.lo;

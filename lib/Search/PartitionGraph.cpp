@@ -22,9 +22,8 @@ static Placement imageOf(const Operator &op, const Strategy &strategy,
   return placement;
 }
 
-Placement
-mlir::tofu::search::operandPlacement(const Operator &op, unsigned i,
-                                     const Strategy &strategy) {
+Placement mlir::tofu::search::operandPlacement(const Operator &op, unsigned i,
+                                               const Strategy &strategy) {
   return imageOf(op, strategy, op.operands[i].index);
 }
 

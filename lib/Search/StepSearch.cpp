@@ -117,8 +117,9 @@ std::vector<Candidate> StepSearch::step(const std::vector<Candidate> &plans,
   for (auto [i, extension] : llvm::enumerate(extensions)) {
     size_t share = llvm::divideCeil(limit - next.size(), extensions.size() - i);
     for (const Assignment &assignment : tied(extension.second, share))
-      next.push_back({extension.second.apply(extension.first->states, assignment),
-                      extension.second.solver->minimum()});
+      next.push_back(
+          {extension.second.apply(extension.first->states, assignment),
+           extension.second.solver->minimum()});
   }
   return next;
 }

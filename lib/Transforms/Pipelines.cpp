@@ -41,7 +41,8 @@ void mlir::tofu::addTofuPartitionPipeline(OpPassManager &pm,
 void mlir::tofu::registerTofuPartitionPipeline() {
   PassPipelineRegistration<TofuPartitionOptions>(
       "tofu-partition",
-      "Partition a program over devices: annotate, plan, and rewrite it to what "
+      "Partition a program over devices: annotate, plan, and rewrite it to "
+      "what "
       "one device computes, with collectives",
       addTofuPartitionPipeline);
 }

@@ -63,8 +63,8 @@ private:
     else
       return error() << "charge must be once or per-use, not " << charge;
     if (devices < 0 || devices > MeshOp::kMostDevices)
-      return error() << "devices must be between 1 and "
-                     << MeshOp::kMostDevices << ", not " << devices;
+      return error() << "devices must be between 1 and " << MeshOp::kMostDevices
+                     << ", not " << devices;
     return load.empty() ? success() : readJson();
   }
 
@@ -115,7 +115,8 @@ private:
       return success();
     }
     if (devices == 0)
-      return error() << "say devices= or mesh=, or give the program a tofu.mesh";
+      return error()
+             << "say devices= or mesh=, or give the program a tofu.mesh";
     meshInfo = search::Mesh::factored(devices);
     return success();
   }
@@ -217,7 +218,8 @@ private:
         {"search_seconds", totals.seconds},
         {"exact", totals.exact},
         {"functions", std::move(totals.functions)}};
-    file->os() << llvm::formatv("{0:2}\n", llvm::json::Value(std::move(object)));
+    file->os() << llvm::formatv("{0:2}\n",
+                                llvm::json::Value(std::move(object)));
     file->keep();
     return success();
   }

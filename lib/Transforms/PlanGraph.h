@@ -65,8 +65,8 @@ private:
   DenseMap<Value, unsigned> numbers;
 };
 
-/// True if the plan of `function` is made on its own: it has a body of one block
-/// and is not private.
+/// True if the plan of `function` is made on its own: it has a body of one
+/// block and is not private.
 bool isPlanned(func::FuncOp function);
 
 /// The mesh that the plan of `function` is on, from its layouts and strategies;

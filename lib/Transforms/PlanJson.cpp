@@ -50,12 +50,11 @@ static json::Array layoutsOf(Operation *op) {
 
 static json::Object toJson(const PlannedOperator &planned,
                            const search::Bytes &bytes) {
-  json::Object object{
-      {"operator", planned.op->getName().getStringRef().str()},
-      {"location", toText(planned.op->getLoc())},
-      {"layouts", layoutsOf(planned.op)},
-      {"operand_bytes", toJson(bytes.operands)},
-      {"result_bytes", toJson(bytes.results)}};
+  json::Object object{{"operator", planned.op->getName().getStringRef().str()},
+                      {"location", toText(planned.op->getLoc())},
+                      {"layouts", layoutsOf(planned.op)},
+                      {"operand_bytes", toJson(bytes.operands)},
+                      {"result_bytes", toJson(bytes.results)}};
   if (Attribute strategy = planned.op->getAttr(TofuDialect::kStrategy))
     object["strategy"] = toText(strategy);
   return object;
@@ -91,16 +90,16 @@ json::Object mlir::tofu::toJson(const PlanGraph &graph,
       {"name", function.getName().str()},
       {"hash", graph.getHash()},
       {"total_bytes", plan.totalBytes},
-      {"arguments",
-       boundaryLayouts(function.getNumArguments(),
-                       [&](unsigned i) {
-                         return function.getArgAttr(i, TofuDialect::kLayout);
-                       })},
-      {"results",
-       boundaryLayouts(function.getNumResults(),
-                       [&](unsigned i) {
-                         return function.getResultAttr(i, TofuDialect::kLayout);
-                       })},
+      {"arguments", boundaryLayouts(function.getNumArguments(),
+                                    [&](unsigned i) {
+                                      return function.getArgAttr(
+                                          i, TofuDialect::kLayout);
+                                    })},
+      {"results", boundaryLayouts(function.getNumResults(),
+                                  [&](unsigned i) {
+                                    return function.getResultAttr(
+                                        i, TofuDialect::kLayout);
+                                  })},
       {"operators", std::move(operators)},
       {"carried_bytes", ::toJson(plan.carriedBytes)}};
 }
@@ -109,15 +108,14 @@ json::Object mlir::tofu::toJson(const PlanGraph &graph,
 // Reading
 //===----------------------------------------------------------------------===//
 
-LogicalResult
-mlir::tofu::fromJson(search::Mesh &mesh, const json::Array &axes,
-                     function_ref<void(const Twine &)> complain) {
+LogicalResult mlir::tofu::fromJson(search::Mesh &mesh, const json::Array &axes,
+                                   function_ref<void(const Twine &)> complain) {
   for (const json::Value &value : axes) {
     const json::Object *axis = value.getAsObject();
-    std::optional<llvm::StringRef> name = axis ? axis->getString("name")
-                                               : std::nullopt;
-    std::optional<int64_t> size = axis ? axis->getInteger("size")
-                                       : std::nullopt;
+    std::optional<llvm::StringRef> name =
+        axis ? axis->getString("name") : std::nullopt;
+    std::optional<int64_t> size =
+        axis ? axis->getInteger("size") : std::nullopt;
     if (!name || !size || *size < 1) {
       complain("an axis needs a name and a size of at least 1");
       return failure();
@@ -154,13 +152,12 @@ public:
         context(graph.function.getContext()) {}
 
   LogicalResult read(ParsedPlan &parsed) {
-    return success(succeeded(readBoundary("arguments",
-                                          graph.function.getArgumentTypes(),
-                                          parsed.arguments)) &&
-                   succeeded(readBoundary("results",
-                                          graph.function.getResultTypes(),
-                                          parsed.results)) &&
-                   succeeded(readOperators(parsed)));
+    return success(
+        succeeded(readBoundary("arguments", graph.function.getArgumentTypes(),
+                               parsed.arguments)) &&
+        succeeded(readBoundary("results", graph.function.getResultTypes(),
+                               parsed.results)) &&
+        succeeded(readOperators(parsed)));
   }
 
 private:
@@ -203,8 +200,8 @@ private:
       StrategyAttr &strategy = parsed.strategies.emplace_back();
       if (planned.semantics) {
         strategy = parse<StrategyAttr>(context, object->getString("strategy"));
-        if (!strategy || strategy.getDims().size() !=
-                             planned.semantics.getDims().size())
+        if (!strategy ||
+            strategy.getDims().size() != planned.semantics.getDims().size())
           return fail(what + " has no strategy of its dims");
       }
       const json::Array *layouts = object->getArray("layouts");
@@ -235,8 +232,8 @@ static void setAttributes(PlanGraph &graph, const ParsedPlan &parsed) {
   for (auto [i, layout] : llvm::enumerate(parsed.results))
     if (layout)
       function.setResultAttr(i, TofuDialect::kLayout, layout);
-  for (auto [planned, strategy, layouts] : llvm::zip_equal(
-           graph.operators, parsed.strategies, parsed.layouts)) {
+  for (auto [planned, strategy, layouts] :
+       llvm::zip_equal(graph.operators, parsed.strategies, parsed.layouts)) {
     if (strategy)
       planned.op->setAttr(TofuDialect::kStrategy, strategy);
     SmallVector<Attribute> attrs;
@@ -248,9 +245,8 @@ static void setAttributes(PlanGraph &graph, const ParsedPlan &parsed) {
   }
 }
 
-LogicalResult
-mlir::tofu::fromJson(PlanGraph &graph, const json::Object &plan,
-                     function_ref<void(const Twine &)> complain) {
+LogicalResult mlir::tofu::fromJson(PlanGraph &graph, const json::Object &plan,
+                                   function_ref<void(const Twine &)> complain) {
   std::optional<llvm::StringRef> hash = plan.getString("hash");
   if (!hash || *hash != graph.getHash()) {
     complain("the plan is of another program");

@@ -119,8 +119,8 @@ static std::string meshText(const search::Mesh &mesh) {
 void mlir::tofu::printPlan(raw_ostream &os, const PlanGraph &graph,
                            const search::Plan &plan) {
   func::FuncOp function = graph.function;
-  os << "plan of @" << function.getName() << " on "
-     << plan.mesh.numDevices() << " devices (" << meshText(plan.mesh)
+  os << "plan of @" << function.getName() << " on " << plan.mesh.numDevices()
+     << " devices (" << meshText(plan.mesh)
      << "); bytes are received, summed over devices\n";
   printColumns(os, {"where", "operator", "iteration space", "strategy",
                     "result layout", "operand bytes", "result bytes"});

@@ -124,7 +124,7 @@ struct Plan {
   std::vector<Strategy> strategies; ///< per operator
   std::vector<Layout> layouts;      ///< per value
   int64_t totalBytes = 0;
-  std::vector<Bytes> operatorBytes; ///< per operator; with `carriedBytes`
+  std::vector<Bytes> operatorBytes;  ///< per operator; with `carriedBytes`
   std::vector<int64_t> carriedBytes; ///< they sum to `totalBytes`
 };
 

@@ -253,11 +253,14 @@ static LogicalResult partition(ModuleOp module, Stage stage,
   return pm.run(module);
 }
 
-/// Whether the command line asks for something that only planning does.
-static bool wantsPlan(const RunOptions &options) {
-  return options.devices.value_or(1) > 1 || options.printPlan ||
-         !options.plan.empty() || !options.mesh.empty() ||
-         !options.partitionOptions.empty();
+/// The option that asks for something that only planning does, if one was
+/// given.
+static StringRef getPlanOption(const RunOptions &options) {
+  return !options.plan.empty()               ? "--plan"
+         : !options.mesh.empty()             ? "--mesh"
+         : !options.partitionOptions.empty() ? "--partition-options"
+         : options.printPlan                 ? "--print-plan"
+                                             : "";
 }
 
 FailureOr<Program> tofu::makeProgram(OwningOpRef<ModuleOp> module,
@@ -272,8 +275,14 @@ FailureOr<Program> tofu::makeProgram(OwningOpRef<ModuleOp> module,
     return failure();
 
   Stage stage = findStage(*module, function);
-  bool partitions = stage == Stage::Planned ||
-                    (stage == Stage::Source && (*mesh || wantsPlan(options)));
+  StringRef planOption = getPlanOption(options);
+  if (stage != Stage::Source && !planOption.empty())
+    return function.emitError()
+           << planOption << ": the program is planned already";
+  bool wantsPlan =
+      *mesh || !planOption.empty() || options.devices.value_or(1) > 1;
+  bool partitions =
+      stage == Stage::Planned || (stage == Stage::Source && wantsPlan);
   if (partitions) {
     if (failed(partition(*module, stage, options)))
       return failure();

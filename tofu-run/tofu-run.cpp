@@ -362,6 +362,8 @@ int main(int argc, char **argv) {
   DialectRegistry registry;
   registerAllDialectsAndExtensions(registry);
   MLIRContext context(registry);
+  // An error may be about the whole program.
+  context.printOpOnDiagnostic(false);
   llvm::SourceMgr sources;
   SourceMgrDiagnosticHandler handler(sources, &context);
   std::string libraryFolder = getLibraryFolder(argv[0]);

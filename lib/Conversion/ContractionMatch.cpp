@@ -14,22 +14,41 @@
 using namespace mlir;
 using namespace mlir::tofu;
 
-/// The dims that a map's results are; nothing if a result is neither a dim of
-/// its own nor 0.
+/// Adds the dims of a sum of positive multiples of dims to `dims`; fails if one
+/// is there already or the index is none.
+static LogicalResult addDims(AffineExpr expr, llvm::SmallBitVector &dims) {
+  if (auto binary = dyn_cast<AffineBinaryOpExpr>(expr)) {
+    auto factor = dyn_cast<AffineConstantExpr>(binary.getRHS());
+    if (binary.getKind() == AffineExprKind::Mul && factor &&
+        factor.getValue() > 0 && isa<AffineDimExpr>(binary.getLHS()))
+      return addDims(binary.getLHS(), dims);
+    return success(binary.getKind() == AffineExprKind::Add &&
+                   succeeded(addDims(binary.getLHS(), dims)) &&
+                   succeeded(addDims(binary.getRHS(), dims)));
+  }
+  auto dim = dyn_cast<AffineDimExpr>(expr);
+  if (!dim || dims.test(dim.getPosition()))
+    return failure();
+  dims.set(dim.getPosition());
+  return success();
+}
+
+/// The dims that index an operand; nothing if an index is not of the kind that
+/// `tofu.contract` takes.
 static std::optional<llvm::SmallBitVector> getDims(AffineMap map) {
   llvm::SmallBitVector dims(map.getNumDims());
   for (AffineExpr expr : map.getResults()) {
-    if (auto dim = dyn_cast<AffineDimExpr>(expr)) {
-      if (dims.test(dim.getPosition()))
-        return std::nullopt;
-      dims.set(dim.getPosition());
-      continue;
-    }
     auto constant = dyn_cast<AffineConstantExpr>(expr);
-    if (!constant || constant.getValue() != 0)
+    if (constant ? constant.getValue() != 0 : failed(addDims(expr, dims)))
       return std::nullopt;
   }
   return dims;
+}
+
+static bool hasSums(AffineMap map) {
+  return llvm::any_of(map.getResults(), [](AffineExpr expr) {
+    return isa<AffineBinaryOpExpr>(expr);
+  });
 }
 
 /// Size of each loop dim as the operands have it.
@@ -51,7 +70,8 @@ bool Contraction::isMatrixProduct() const {
   std::optional<llvm::SmallBitVector> lhs = getDims(maps[0]),
                                       rhs = getDims(maps[1]),
                                       out = getDims(maps[2]);
-  if (!lhs || !rhs || !out)
+  if (!lhs || !rhs || !out || hasSums(maps[2]) ||
+      (hasSums(maps[0]) && hasSums(maps[1])))
     return false;
   SmallVector<int64_t> sizes = getLoopSizes(*this);
   bool hasRow = false, hasColumn = false, hasSum = false;

@@ -13,8 +13,8 @@
 
 namespace mlir::tofu {
 
-/// out += lhs * rhs over the loops of an operation, each operand indexed by
-/// loop dims and zeros.
+/// out += lhs * rhs over the loops of an operation. Each operand is indexed by
+/// loop dims and zeros; an input also by sums of dims, as a convolution's.
 struct Contraction {
   /// lhs, rhs and out.
   Value operands[3];

@@ -57,6 +57,7 @@ static void addBufferPasses(OpPassManager &pm) {
   functions.addPass(createGeneralizeCopies());
   functions.addPass(createReuseBuffers());
   functions.addPass(createFreeBuffers());
+  functions.addPass(createExpandWindows());
 }
 
 /// To loops in functions of their own and calls of the runtime.

@@ -52,28 +52,46 @@ LogicalResult CollectiveBufferOp::verify() {
 // ContractOp
 //===----------------------------------------------------------------------===//
 
-/// Checks that each result of a map is 0 or a dim that no other result is.
+/// Takes down the dims of an index, each of which may appear once in a map.
+static bool addDims(AffineExpr expr, bool takesSums,
+                    llvm::SmallBitVector &seen) {
+  if (auto dim = dyn_cast<AffineDimExpr>(expr)) {
+    bool isNew = !seen.test(dim.getPosition());
+    seen.set(dim.getPosition());
+    return isNew;
+  }
+  auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
+  if (!binary || !takesSums)
+    return false;
+  if (binary.getKind() == AffineExprKind::Add)
+    return addDims(binary.getLHS(), takesSums, seen) &&
+           addDims(binary.getRHS(), takesSums, seen);
+  auto factor = dyn_cast<AffineConstantExpr>(binary.getRHS());
+  return binary.getKind() == AffineExprKind::Mul && factor &&
+         factor.getValue() > 0 && isa<AffineDimExpr>(binary.getLHS()) &&
+         addDims(binary.getLHS(), takesSums, seen);
+}
+
+/// Checks the form of each result of a map.
 static LogicalResult verifyMap(ContractOp op, unsigned operand) {
   AffineMap map = op.getMap(operand);
   int64_t rank = cast<ShapedType>(op->getOperand(operand).getType()).getRank();
   if (map.getNumResults() != rank)
-    return op.emitOpError()
-           << "map " << operand << " has " << map.getNumResults()
-           << " results, operand has " << rank << " dims";
+    return op.emitOpError() << "map " << operand << " has "
+                            << map.getNumResults() << " results, operand has "
+                            << rank << " dims";
   if (map.getNumDims() != op.getMap(0).getNumDims() || map.getNumSymbols())
-    return op.emitOpError()
-           << "map " << operand << " is not over the dims of map 0";
+    return op.emitOpError() << "map " << operand
+                            << " is not over the dims of map 0";
   llvm::SmallBitVector seen(map.getNumDims());
   for (auto [i, expr] : llvm::enumerate(map.getResults())) {
-    auto dim = dyn_cast<AffineDimExpr>(expr);
     auto constant = dyn_cast<AffineConstantExpr>(expr);
-    if ((!dim && !(constant && constant.getValue() == 0)) ||
-        (dim && seen.test(dim.getPosition())))
-      return op.emitOpError() << "result " << i << " of map " << operand
-                              << " is neither 0 nor a dim of its own: "
-                              << AffineMapAttr::get(map);
-    if (dim)
-      seen.set(dim.getPosition());
+    if (constant ? constant.getValue() != 0
+                 : !addDims(expr, /*takesSums=*/operand != 2, seen))
+      return op.emitOpError()
+             << "result " << i << " of map " << operand
+             << " is neither 0 nor made of dims of its own: "
+             << AffineMapAttr::get(map);
   }
   return success();
 }

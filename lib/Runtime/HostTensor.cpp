@@ -308,11 +308,10 @@ Difference mlir::tofu::compare(const HostTensor &got,
     double off = distance(got.getFloat(i), want);
     result.largest = std::max(result.largest, off);
     // As doubles, large integers that differ may look alike.
-    bool isGood =
-        floats || tolerance.relative || tolerance.absolute
-            ? off == 0 || off <= tolerance.absolute +
-                                     tolerance.relative * std::fabs(want)
-            : got.getInteger(i) == expected.getInteger(i);
+    bool isExact = !floats && !tolerance.relative && !tolerance.absolute;
+    double most = tolerance.absolute + tolerance.relative * std::fabs(want);
+    bool isGood = isExact ? got.getInteger(i) == expected.getInteger(i)
+                          : off == 0 || (std::isfinite(off) && off <= most);
     if (isGood)
       continue;
     if (result.numDifferent++ == 0)

@@ -51,14 +51,16 @@ llvm::SmallVector<unsigned, 8> Elimination::liveFactors(unsigned var) const {
 // Elimination
 //===----------------------------------------------------------------------===//
 
-int64_t Elimination::largestTable() const {
+Elimination::Work Elimination::plan() const {
   EliminationOrder order(domains);
   for (const Factor &factor : factors)
     order.connect(factor.scope);
-  int64_t largest = 1;
-  for (order.start(); !order.empty(); order.eliminate(order.next()))
-    largest = std::max(largest, order.nextSize());
-  return largest;
+  Work work;
+  for (order.start(); !order.empty(); order.eliminate(order.next())) {
+    work.largest = std::max(work.largest, order.nextSize());
+    work.total = addCosts(work.total, order.nextSize());
+  }
+  return work;
 }
 
 bool Elimination::solve(const Options &options, const Assignment *hint) {
@@ -77,31 +79,75 @@ bool Elimination::solve(const Options &options, const Assignment *hint) {
   return best < Forbidden;
 }
 
-void Elimination::eliminate(unsigned var, llvm::ArrayRef<unsigned> scope) {
-  int64_t size = 1;
-  for (unsigned other : scope)
-    size *= domains[other];
-  largestWidth = std::max<unsigned>(largestWidth, scope.size());
+static void saturate(std::vector<int64_t> &costs) {
+  for (int64_t &cost : costs)
+    cost = std::min(cost, Forbidden);
+}
+
+/// The table over `dims` that sums up `of`. Grows it by one dim after the other
+/// and adds each factor as soon as its dims are there, so that little is added
+/// up in the large table of the end.
+std::vector<int64_t>
+Elimination::sumOver(llvm::ArrayRef<unsigned> dims,
+                     llvm::ArrayRef<unsigned> of) const {
+  auto lastDim = [&](const Factor &factor) {
+    size_t last = 0;
+    for (unsigned var : factor.scope)
+      last = std::max<size_t>(last, llvm::find(dims, var) - dims.begin());
+    return last;
+  };
+  std::vector<std::pair<size_t, const Factor *>> byLastDim;
+  for (unsigned index : of)
+    byLastDim.push_back({lastDim(factors[index]), &factors[index]});
+  std::vector<int64_t> sum{0};
+  for (size_t i = 0; i < dims.size(); ++i) {
+    std::vector<int64_t> grown;
+    grown.reserve(sum.size() * domains[dims[i]]);
+    for (int64_t cost : sum)
+      grown.insert(grown.end(), domains[dims[i]], cost);
+    sum = std::move(grown);
+    unsigned added = 0;
+    for (auto [last, factor] : byLastDim) {
+      if (last != i)
+        continue;
+      addEntries(sum.data(), factor->table.data(),
+                 loopsOver(dims.take_front(i + 1), factor->scope, domains));
+      if (++added % 1024 == 0)
+        saturate(sum);
+    }
+  }
+  return sum;
+}
+
+void Elimination::eliminate(unsigned var, llvm::ArrayRef<unsigned> neighbours) {
+  Step step{var, liveFactors(var)};
+  for (unsigned index : step.factors)
+    factors[index].live = false;
 
   // The choices for `var` are the slowest dim, so that the minimum over them
-  // runs along the whole table.
+  // runs along the whole table; the fastest are those of the fewest factors.
+  llvm::SmallVector<unsigned, 8> scope(neighbours.begin(), neighbours.end());
+  auto uses = [&](unsigned other) {
+    return llvm::count_if(step.factors, [&](unsigned index) {
+      return llvm::is_contained(factors[index].scope, other);
+    });
+  };
+  llvm::sort(scope, [&](unsigned a, unsigned b) {
+    return std::pair(-uses(a), a) < std::pair(-uses(b), b);
+  });
   llvm::SmallVector<unsigned, 8> dims{var};
   dims.append(scope.begin(), scope.end());
-  std::vector<int64_t> sum(size * domains[var], 0);
-  Step step{var, liveFactors(var)};
-  for (unsigned index : step.factors) {
-    Factor &factor = factors[index];
-    addEntries(sum.data(), factor.table.data(),
-               loopsOver(dims, factor.scope, domains));
-    factor.live = false;
-  }
+  std::vector<int64_t> sum = sumOver(dims, step.factors);
+
+  size_t size = sum.size() / domains[var];
+  std::vector<int64_t> least(sum.begin(), sum.begin() + size);
   for (unsigned value = 1; value < domains[var]; ++value)
-    for (int64_t i = 0; i < size; ++i)
-      sum[i] = std::min(sum[i], sum[value * size + i]);
-  sum.resize(size);
-  sum.shrink_to_fit();
+    for (size_t i = 0; i < size; ++i)
+      least[i] = std::min(least[i], sum[value * size + i]);
+  saturate(least);
+  largestWidth = std::max<unsigned>(largestWidth, scope.size());
   steps.push_back(std::move(step));
-  leaveTable(scope, std::move(sum));
+  leaveTable(scope, std::move(least));
 }
 
 void Elimination::leaveTable(llvm::ArrayRef<unsigned> scope,

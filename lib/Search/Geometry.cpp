@@ -178,6 +178,14 @@ int64_t mlir::tofu::search::combinedElements(llvm::ArrayRef<Box> from,
   return foreign + movedElements(via, to);
 }
 
+/// True if each device's box of `inner` lies in its box of `outer`.
+static bool areWithin(llvm::ArrayRef<Box> inner, llvm::ArrayRef<Box> outer) {
+  return llvm::all_of(llvm::zip_equal(inner, outer), [](auto pair) {
+    return overlap(std::get<0>(pair), std::get<1>(pair)) ==
+           volume(std::get<0>(pair));
+  });
+}
+
 /// The axes among `axes` over which `boxes` don't change.
 static Axes axesNotCutting(llvm::ArrayRef<Box> boxes, const Mesh &mesh,
                            llvm::ArrayRef<unsigned> axes) {
@@ -250,6 +258,9 @@ Combination mlir::tofu::search::cheapestCombination(
   best.elements = std::numeric_limits<int64_t>::max();
   Combination start;
   tryCombinations(start, partial, from, to, mesh, partial, best);
+  // A group combines what it holds; no collective adds up what others hold.
+  if (!areWithin(to, from))
+    return best;
   start.throughTarget = true;
   tryCombinations(start, axesNotCutting(to, mesh, partial), from, to, mesh,
                   partial, best);

@@ -176,8 +176,10 @@ bool StepSearch::isAffordable(const PlanSpace::States &states,
       entries += size;
     shape.add(term.scope, int64_t(0));
   }
-  int64_t limit = std::min(options.jointEntries, options.tableLimit);
-  return entries <= options.jointEntries && shape.largestTable() <= limit;
+  if (entries > options.jointCosts)
+    return false;
+  Elimination::Work work = shape.plan();
+  return work.largest <= options.tableLimit && work.total <= options.jointWork;
 }
 
 bool StepSearch::polish(Candidate &candidate, CostModel &model) {

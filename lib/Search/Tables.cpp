@@ -8,14 +8,12 @@
 
 #include "Tables.h"
 
-#include "Tofu/Search/Elimination.h"
-
 using namespace mlir::tofu::search;
 
 int64_t *mlir::tofu::search::addEntries(int64_t *sum, const int64_t *table,
                                         llvm::ArrayRef<Loop> loops) {
   if (loops.empty()) {
-    *sum = addCosts(*sum, *table);
+    *sum += *table;
     return sum + 1;
   }
   auto [size, stride] = loops.front();
@@ -26,11 +24,11 @@ int64_t *mlir::tofu::search::addEntries(int64_t *sum, const int64_t *table,
   }
   if (stride == 0) {
     for (int64_t i = 0; i < size; ++i)
-      sum[i] = addCosts(sum[i], *table);
+      sum[i] += *table;
     return sum + size;
   }
   for (int64_t i = 0; i < size; ++i)
-    sum[i] = addCosts(sum[i], table[i * stride]);
+    sum[i] += table[i * stride];
   return sum + size;
 }
 

@@ -73,7 +73,8 @@ def RaiseContractions
   let description = [{
     Any structured operation on tensors that multiplies two floating-point
     inputs and adds to its output, with rows, columns and sums among its loops,
-    becomes `tofu.contract`; what it is called does not matter. Operations that
+    becomes `tofu.contract`, a convolution too; what it is called does not
+    matter. Operations that
     only move or widen the elements of an input become part of it. An output
     that is a fill with zero is not filled.
 
@@ -258,6 +259,43 @@ def FreeBuffers : Pass<"tofu-free-buffers", "::mlir::func::FuncOp"> {
               "Number of allocations that leave their block">
   ];
   let dependentDialects = ["::mlir::memref::MemRefDialect"];
+}
+
+def ExpandWindows : Pass<"tofu-expand-windows", "::mlir::func::FuncOp"> {
+  let summary = "View the windows of a convolution as dims of their own";
+  let description = [{
+    An input that is indexed by a sum of dims becomes a view of the same memory
+    with a dim for each of them, whose elements overlap: then a convolution is a
+    contraction like any other. The leading dim of the output becomes a batch
+    dim, by a view of the other input with stride 0 along it.
+
+    Before: `tofu.contract` on buffers. After: the same with maps of dims only.
+
+    ```mlir
+    tofu.contract %in, %w into %out
+        maps [affine_map<(x, f, i) -> (x * 2 + i)>, affine_map<(x, f, i) -> (i, f)>,
+              affine_map<(x, f, i) -> (x, f)>]
+        : memref<9xf32>, memref<3x8xf32>, memref<4x8xf32>
+    // becomes
+    %windows = memref.reinterpret_cast %in to offset: [0], sizes: [4, 3], strides: [2, 1]
+        : memref<9xf32> to memref<4x3xf32, strided<[2, 1]>>
+    tofu.contract %windows, %w into %out
+        maps [affine_map<(x, f, i) -> (x, i)>, affine_map<(x, f, i) -> (i, f)>,
+              affine_map<(x, f, i) -> (x, f)>]
+        : memref<4x3xf32, strided<[2, 1]>>, memref<3x8xf32>, memref<4x8xf32>
+    ```
+  }];
+  let options = [
+    Option<"minBatchWork", "min-batch-work", "int64_t", "262144",
+           "Multiply-adds of one product from which the leading dim becomes a "
+           "batch dim; smaller products leave the library's speed unused">
+  ];
+  let statistics = [
+    Statistic<"numExpanded", "num-expanded", "Number of contractions rewritten">
+  ];
+  let dependentDialects = [
+    "::mlir::affine::AffineDialect", "::mlir::memref::MemRefDialect"
+  ];
 }
 
 def OutlineKernels : Pass<"tofu-outline-kernels", "::mlir::ModuleOp"> {

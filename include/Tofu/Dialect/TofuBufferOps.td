@@ -56,8 +56,9 @@ def Tofu_ContractOp : Op<Tofu_Dialect, "contract", [
   let description = [{
     `out = lhs * rhs`, or `out += lhs * rhs` with `accumulate`. The maps go from
     the loop dims to the indices of `lhs`, `rhs` and `out`; each result is a dim
-    or the constant 0, no dim twice in one map. A dim of `lhs` and `rhs` that is
-    missing in `out` is summed over, one in all three is a batch dim. Without
+    or the constant 0, or in an input a sum of positive multiples of dims, as of
+    a convolution; no dim comes twice in one map. A dim of `lhs` and `rhs` that
+    is missing in `out` is summed over, one in all three is a batch dim. Without
     `accumulate`, what `out` held is not read. Inputs are converted to the type
     of `out` before they are multiplied.
 

@@ -28,9 +28,9 @@
 
 namespace mlir::tofu::search {
 
-/// A cost that rules an assignment out. Sums saturate here; actual costs must
+/// A cost that rules an assignment out: sums saturate here. Actual costs must
 /// stay far below.
-inline constexpr int64_t Forbidden = int64_t(1) << 60;
+inline constexpr int64_t Forbidden = int64_t(1) << 52;
 
 /// Sum of two costs that may be Forbidden.
 inline int64_t addCosts(int64_t a, int64_t b) {
@@ -63,8 +63,11 @@ public:
   /// table must stay alive. Values are at most Forbidden and not negative.
   void add(llvm::ArrayRef<unsigned> scope, llvm::ArrayRef<int64_t> table);
 
-  /// Entries of the largest table that an exact solution would build.
-  int64_t largestTable() const;
+  /// Entries of the tables that an exact solution would build.
+  struct Work {
+    int64_t largest = 1, total = 0;
+  };
+  Work plan() const;
 
   /// Finds the minimum. False if every assignment (or, when not exact, every
   /// one that was met) is forbidden. If not exact, the result is no worse than
@@ -103,7 +106,9 @@ private:
 
   void attach(Factor factor);
   llvm::SmallVector<unsigned, 8> liveFactors(unsigned var) const;
-  void eliminate(unsigned var, llvm::ArrayRef<unsigned> scope);
+  std::vector<int64_t> sumOver(llvm::ArrayRef<unsigned> dims,
+                               llvm::ArrayRef<unsigned> of) const;
+  void eliminate(unsigned var, llvm::ArrayRef<unsigned> neighbours);
   void leaveTable(llvm::ArrayRef<unsigned> scope, std::vector<int64_t> table);
 
   int64_t valueOf(const Factor &factor, const Assignment &assignment) const;

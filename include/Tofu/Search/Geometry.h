@@ -161,10 +161,11 @@ llvm::SmallVector<Box> viaBoxes(const Combination &combination,
 
 /// The combination that moves the least from the boxes `from`, partial over
 /// the axes `partial`, to the combined boxes `to`: over every way to append the
-/// axes to tensor dims of `from`, and to append those that don't cut `to` yet
-/// to dims of `to`. A value of rank 0, which nothing can cut, is combined on
-/// the first device of each group and sent to the others. `from` must be the
-/// same on devices that differ in the partial axes only.
+/// axes to tensor dims of `from`, and, where `to` lies within `from`, to append
+/// those that don't cut `to` yet to dims of `to`. A value of rank 0, which
+/// nothing can cut, is combined on the first device of each group and sent to
+/// the others. `from` must be the same on devices that differ in the partial
+/// axes only.
 Combination cheapestCombination(llvm::ArrayRef<Box> from,
                                 llvm::ArrayRef<Box> to, const Mesh &mesh,
                                 llvm::ArrayRef<unsigned> partial);

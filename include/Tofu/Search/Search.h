@@ -37,9 +37,9 @@ struct SearchOptions {
   /// Entries of the largest table that elimination may build before it falls
   /// back to a beam and local search.
   int64_t tableLimit = int64_t(1) << 22;
-  /// Entries of the largest table, and of all costs together, up to which
-  /// choices for several axes are made together.
-  int64_t jointEntries = int64_t(1) << 20;
+  /// Choices for several axes are made together if no more than so many costs
+  /// must be computed, and no more than so many table entries.
+  int64_t jointCosts = int64_t(1) << 20, jointWork = int64_t(1) << 27;
 };
 
 struct SearchResult {

@@ -70,10 +70,10 @@ demo() {
   trap 'code=$?; ((code == 0)) || echo "demo: FAILED, exit code $code"' EXIT
   build
   local program=test/Execution/Inputs/mlp_train.mlir
-  local command=("$build_dir/bin/tofu-run" "$program" --devices=4 --check --print-plan)
+  local options=(--devices=4 --check --print-plan --warmup=1 --iters=10)
   say "a training step of a multi-layer perceptron, partitioned over 4 devices of this machine:"
-  say "tofu-run $program --devices=4 --check --print-plan"
-  "${command[@]}"
+  say "tofu-run $program ${options[*]}"
+  "$build_dir/bin/tofu-run" "$program" "${options[@]}"
   echo "demo: ok, 4 devices computed what one computes"
 }
 

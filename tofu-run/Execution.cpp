@@ -63,9 +63,8 @@ public:
   std::vector<std::vector<double>> seconds; ///< per device, per run
 
 private:
+  llvm::Error cutInput(const Port &port, const HostTensor &input);
   static void runDevice(TofuContext *context, int64_t device, void *user);
-  llvm::Expected<SmallVector<int64_t>>
-  findShape(const Port &port, ArrayRef<HostTensor> shards) const;
   llvm::Error gatherResult(unsigned i, GatheredResult &result);
 
   const Program &program;
@@ -100,24 +99,35 @@ llvm::Error Session::start(double timeoutSeconds) {
   return llvm::Error::success();
 }
 
-llvm::Error Session::cutInputs(ArrayRef<HostTensor> inputs) {
-  for (auto [port, input] : llvm::zip_equal(program.arguments, inputs)) {
-    SmallVector<search::Box> boxes = program.getBoxes(port, input.getShape());
-    for (auto [call, box] : llvm::zip_equal(calls, boxes)) {
-      const HostTensor *shard = &input;
-      if (getSizes(box) != input.getShape()) {
-        llvm::Expected<HostTensor> part = input.slice(box);
-        if (!part)
-          return part.takeError();
-        shards.push_back(std::make_unique<HostTensor>(std::move(*part)));
-        shard = shards.back().get();
-      }
-      if (llvm::Error error = call->addArgument(port, *shard))
-        return error;
-      if (shard != &input && !port.isDonated)
-        shards.pop_back();
+llvm::Error Session::cutInput(const Port &port, const HostTensor &input) {
+  SmallVector<search::Box> boxes = program.getBoxes(port, input.getShape());
+  for (auto [device, call] : llvm::enumerate(calls)) {
+    SmallVector<int64_t> sizes = getSizes(boxes[device]);
+    if (!port.localType.accepts({port.type.type, sizes}))
+      return llvm::createStringError(
+          "device " + Twine(device) + " has " + shapeText(sizes) +
+          " by its layout, the program takes " + port.localType.str());
+    const HostTensor *shard = &input;
+    if (sizes != input.getShape()) {
+      llvm::Expected<HostTensor> part = input.slice(boxes[device]);
+      if (!part)
+        return part.takeError();
+      shards.push_back(std::make_unique<HostTensor>(std::move(*part)));
+      shard = shards.back().get();
     }
+    if (llvm::Error error = call->addArgument(port, *shard))
+      return error;
+    if (shard != &input && !port.isDonated)
+      shards.pop_back();
   }
+  return llvm::Error::success();
+}
+
+llvm::Error Session::cutInputs(ArrayRef<HostTensor> inputs) {
+  for (auto [i, input] : llvm::enumerate(inputs))
+    if (llvm::Error error = cutInput(program.arguments[i], input))
+      return llvm::createStringError("argument " + Twine(i) + ": " +
+                                     llvm::toString(std::move(error)));
   return llvm::Error::success();
 }
 
@@ -181,38 +191,14 @@ void Session::collect(Execution &execution) {
 // Results
 //===----------------------------------------------------------------------===//
 
-/// Size of a dim of unknown size: that of the parts together. Devices that
-/// differ in other axes only have the same part.
-static int64_t findSize(const search::Mesh &mesh, ArrayRef<unsigned> axes,
-                        unsigned dim, ArrayRef<HostTensor> shards) {
-  int64_t size = 0;
-  for (auto [device, shard] : llvm::enumerate(shards)) {
-    SmallVector<int64_t> coordinates = mesh.coordinates(device);
-    bool isFirst = true;
-    for (unsigned axis = 0; axis < mesh.numAxes(); ++axis)
-      isFirst &= llvm::is_contained(axes, axis) || coordinates[axis] == 0;
-    if (isFirst)
-      size += shard.getShape()[dim];
-  }
-  return size;
-}
-
-/// The shape of a whole result, given what the devices have of it.
-llvm::Expected<SmallVector<int64_t>>
-Session::findShape(const Port &port, ArrayRef<HostTensor> shards) const {
+/// The shape of a whole result, given what a device has of it. Dims of unknown
+/// size are not cut, which the dialect verifies.
+static SmallVector<int64_t> findShape(const Port &port,
+                                      const HostTensor &shard) {
   SmallVector<int64_t> shape(port.type.shape);
-  auto layout = dyn_cast_or_null<LayoutAttr>(port.placement);
-  for (auto [dim, size] : llvm::enumerate(shape)) {
-    if (size != HostTensorType::kDynamic)
-      continue;
-    if (port.placement && !layout)
-      return llvm::createStringError(
-          "its size is not known, nor how the devices' parts make it up");
-    search::Axes axes;
-    if (layout)
-      axes = layout.getDims()[dim].resolve(program.mesh);
-    size = findSize(program.mesh, axes, dim, shards);
-  }
+  for (auto [size, local] : llvm::zip_equal(shape, shard.getShape()))
+    if (size == HostTensorType::kDynamic)
+      size = local;
   return shape;
 }
 
@@ -224,13 +210,11 @@ llvm::Error Session::gatherResult(unsigned i, GatheredResult &result) {
       return shard.takeError();
     result.shards.push_back(std::move(*shard));
   }
-  auto shape = findShape(port, result.shards);
-  if (!shape)
-    return shape.takeError();
-  auto whole = HostTensor::create(port.type.type, *shape);
+  SmallVector<int64_t> shape = findShape(port, result.shards.front());
+  auto whole = HostTensor::create(port.type.type, shape);
   if (!whole)
     return whole.takeError();
-  SmallVector<search::Box> boxes = program.getBoxes(port, *shape);
+  SmallVector<search::Box> boxes = program.getBoxes(port, shape);
   // Backwards, so that the first of several replicas is what remains.
   for (size_t device = boxes.size(); device-- > 0;) {
     const HostTensor &shard = result.shards[device];

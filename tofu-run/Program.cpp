@@ -113,76 +113,47 @@ struct PortSource {
   Attribute globalType, layout;
 };
 
-/// Reads the ports of one function.
-class SignatureReader {
-public:
-  SignatureReader(func::FuncOp function, const search::Mesh &mesh)
-      : function(function), mesh(mesh) {}
-
-  LogicalResult read(Program &program);
-
-private:
-  FailureOr<Port> readPort(const PortSource &source);
-  LogicalResult readPlacement(const PortSource &source, Port &port);
-
-  func::FuncOp function;
-  const search::Mesh &mesh;
-};
-
 } // namespace
 
-LogicalResult SignatureReader::readPlacement(const PortSource &source,
-                                             Port &port) {
-  if (!source.layout)
-    return success();
-  port.placement = dyn_cast<PlacementAttrInterface>(source.layout);
-  if (!port.placement || !port.isTensor)
-    return function.emitError()
-           << source.name << ": tofu.layout is no layout of a tensor";
-  auto emitError = [&] {
-    return function.emitError() << source.name << ": tofu.layout: ";
-  };
-  if (!port.placement.getPartialAxes().empty())
-    return emitError() << "a partial result can't cross a function's boundary";
-  // Sizes that are not known yet say nothing that could be wrong.
-  SmallVector<int64_t> shape(port.type.shape);
-  for (int64_t &size : shape)
-    size = std::max<int64_t>(size, 0);
-  return port.placement.verifyPlacement(emitError, shape, mesh);
-}
-
-FailureOr<Port> SignatureReader::readPort(const PortSource &source) {
-  Type type = source.type;
-  if (source.globalType) {
-    auto attr = dyn_cast<TypeAttr>(source.globalType);
-    if (!attr || !isa<RankedTensorType>(attr.getValue()))
-      return function.emitError()
-             << source.name << ": tofu.global_type is no tensor type";
-    type = attr.getValue();
-  }
-  Port port;
+/// The type as runners have it, if they do.
+static std::optional<HostTensorType> getHostType(Type type) {
   auto tensor = dyn_cast<RankedTensorType>(type);
-  port.isTensor = !!tensor;
   auto element = getElementType(tensor ? tensor.getElementType() : type);
   if (!element)
-    return function.emitError()
-           << source.name << ": tofu-run has no values of type " << type;
-  port.type.type = *element;
+    return std::nullopt;
+  HostTensorType result;
+  result.type = *element;
   if (tensor)
     for (int64_t size : tensor.getShape())
-      port.type.shape.push_back(
+      result.shape.push_back(
           ShapedType::isDynamic(size) ? HostTensorType::kDynamic : size);
-  if (failed(readPlacement(source, port)))
-    return failure();
+  return result;
+}
+
+/// The dialect has verified the attributes.
+static FailureOr<Port> readPort(func::FuncOp function,
+                                const PortSource &source) {
+  auto global = dyn_cast_or_null<TypeAttr>(source.globalType);
+  auto type = getHostType(global ? global.getValue() : source.type);
+  auto localType = getHostType(source.type);
+  if (!type || !localType)
+    return function.emitError()
+           << source.name << ": tofu-run has no values of type " << source.type;
+  Port port;
+  port.type = *type;
+  port.localType = *localType;
+  port.isTensor = isa<RankedTensorType>(source.type);
+  port.placement = dyn_cast_or_null<PlacementAttrInterface>(source.layout);
   return port;
 }
 
-LogicalResult SignatureReader::read(Program &program) {
+static LogicalResult readSignature(func::FuncOp function, Program &program) {
   for (unsigned i = 0; i < function.getNumArguments(); ++i) {
-    FailureOr<Port> port = readPort(
-        {"argument " + std::to_string(i), function.getArgument(i).getType(),
-         function.getArgAttr(i, TofuDialect::kGlobalType),
-         function.getArgAttr(i, TofuDialect::kLayout)});
+    FailureOr<Port> port =
+        readPort(function, {"argument " + std::to_string(i),
+                            function.getArgument(i).getType(),
+                            function.getArgAttr(i, TofuDialect::kGlobalType),
+                            function.getArgAttr(i, TofuDialect::kLayout)});
     if (failed(port))
       return failure();
     auto writable =
@@ -193,10 +164,10 @@ LogicalResult SignatureReader::read(Program &program) {
     program.arguments.push_back(*port);
   }
   for (unsigned i = 0; i < function.getNumResults(); ++i) {
-    FailureOr<Port> port =
-        readPort({"result " + std::to_string(i), function.getResultTypes()[i],
-                  function.getResultAttr(i, TofuDialect::kGlobalType),
-                  function.getResultAttr(i, TofuDialect::kLayout)});
+    FailureOr<Port> port = readPort(
+        function, {"result " + std::to_string(i), function.getResultTypes()[i],
+                   function.getResultAttr(i, TofuDialect::kGlobalType),
+                   function.getResultAttr(i, TofuDialect::kLayout)});
     if (failed(port))
       return failure();
     program.results.push_back(*port);
@@ -298,7 +269,7 @@ FailureOr<Program> tofu::makeProgram(OwningOpRef<ModuleOp> module,
     return function.emitError()
            << "program is for " << devices << " devices, --devices says "
            << *options.devices;
-  if (failed(SignatureReader(function, program.mesh).read(program)))
+  if (failed(readSignature(function, program)))
     return failure();
   program.module = std::move(module);
   return program;
@@ -341,7 +312,7 @@ FailureOr<Program> tofu::makeUnpartitioned(OwningOpRef<ModuleOp> module,
   removePlan(*module);
   Program program;
   program.function = function.getSymName().str();
-  if (failed(SignatureReader(function, program.mesh).read(program)))
+  if (failed(readSignature(function, program)))
     return failure();
   program.module = std::move(module);
   return program;

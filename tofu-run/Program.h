@@ -25,7 +25,8 @@ enum class Stage { Source, Planned, Partitioned };
 
 /// An argument or a result.
 struct Port {
-  HostTensorType type; ///< of the whole tensor
+  HostTensorType type;      ///< of the whole tensor
+  HostTensorType localType; ///< of a device's part; kDynamic where they differ
   bool isTensor = true;
   bool isDonated = false;           ///< the program may overwrite it
   PlacementAttrInterface placement; ///< null: whole on every device

@@ -168,8 +168,8 @@ static void printKinds(raw_ostream &os,
 static void printSlowest(raw_ostream &os,
                          std::vector<CollectiveSummary> collectives) {
   constexpr size_t kMost = 5;
-  llvm::stable_sort(collectives, [](const auto &a, const auto &b) {
-    return a.seconds > b.seconds;
+  llvm::sort(collectives, [](const auto &a, const auto &b) {
+    return std::tie(b.seconds, a.location) < std::tie(a.seconds, b.location);
   });
   if (collectives.size() > kMost)
     collectives.resize(kMost);

@@ -12,9 +12,9 @@ What is checked of a fenced block:
   ```mlir    parses and verifies in tofu-opt. A block of attributes alone
              ("#tofu...", separated by line breaks before a "#") is parsed as
              attributes of a function.
-  ```shell   every "$ command" exits with 0 and prints the lines below it, but for
-             white space; "..." stands for any text. A command with no lines below
-             it may print anything.
+  ```shell   every "$ command" exits with 0 and prints the lines below it. White space
+             and the numbers of times and rates may differ, "..." stands for any text.
+             A command with no lines below it may print anything.
   others     nothing.
 
 A comment on the line before a block says more:
@@ -35,6 +35,7 @@ import sys
 import tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+MEASURED = re.compile(r"\d[\d.]* ?(?:[num]?s|%|GFLOP/s|[KMG]?i?B/s)(?![\w-])")
 BLOCK = re.compile(r"(?:^<!-- (?P<directive>[^\n]*?) -->\n)?^```(?P<tag>\w+)\n(?P<body>.*?)^```$", re.M | re.S)
 
 
@@ -51,16 +52,16 @@ class Runner:
         return done.returncode, done.stdout
 
 
-def without_space(text):
-    """The text with MLIR's comment lines and all white space dropped."""
+def normal_form(text):
+    """The text without MLIR's comment lines, measured quantities and white space."""
     lines = (line for line in text.splitlines() if not line.strip().startswith("//"))
-    return "".join("".join(lines).split())
+    return "".join(MEASURED.sub("#", "\n".join(lines)).split())
 
 
 def matches(expected, actual):
     """True if the texts are the same, with "..." in the expected one as wildcard."""
-    pieces = (re.escape(without_space(piece)) for piece in expected.split("..."))
-    return re.fullmatch(".*".join(pieces), without_space(actual)) is not None
+    pieces = (re.escape(normal_form(piece)) for piece in expected.split("..."))
+    return re.fullmatch(".*".join(pieces), normal_form(actual)) is not None
 
 
 def check_command(runner, command, expected):

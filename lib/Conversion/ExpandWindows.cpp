@@ -108,8 +108,7 @@ void WindowExpander::view(unsigned operand, std::optional<unsigned> batch) {
   for (unsigned loop = 0; loop < loopSizes.size(); ++loop) {
     AffineExpr stride = builder.getAffineConstantExpr(0);
     for (auto [i, expr] : llvm::enumerate(map.getResults()))
-      stride = stride +
-               builder.getAffineSymbolExpr(i) * getFactor(expr, loop);
+      stride = stride + builder.getAffineSymbolExpr(i) * getFactor(expr, loop);
     if (!map.isFunctionOfDim(loop) && batch != loop)
       continue;
     sizes.push_back(loopSizes[loop]);
@@ -126,9 +125,9 @@ void WindowExpander::view(unsigned operand, std::optional<unsigned> batch) {
       staticStrides);
   auto viewType = MemRefType::get(staticSizes, type.getElementType(), layout,
                                   type.getMemorySpace());
-  op->setOperand(operand, memref::ReinterpretCastOp::create(
-                              builder, loc, viewType, buffer, offset, sizes,
-                              loopStrides));
+  op->setOperand(
+      operand, memref::ReinterpretCastOp::create(builder, loc, viewType, buffer,
+                                                 offset, sizes, loopStrides));
   SmallVector<Attribute> maps(op.getMaps().getValue());
   maps[operand] = AffineMapAttr::get(
       AffineMap::get(map.getNumDims(), 0, dims, builder.getContext()));

@@ -20,21 +20,21 @@ namespace mlir::tofu {
 using namespace mlir;
 using namespace mlir::tofu;
 
-/// Gives every use of `op`'s result but the first a copy of `op` right before
-/// the user. Returns the number of copies.
+/// Gives every use of `op`'s result its own `op`, right before the user: memory
+/// is not held longer than needed, and a fill is next to what completes it.
+/// Returns the number of copies.
 static int64_t copyPerUse(Operation *op) {
   SmallVector<OpOperand *> uses;
   for (OpOperand &use : op->getUses())
     uses.push_back(&use);
-  if (uses.size() < 2)
-    return 0;
   OpBuilder builder(op->getContext());
-  // Uses come last one first, so the original stays with the first.
-  for (OpOperand *use : ArrayRef(uses).drop_back()) {
+  for (OpOperand *use : uses) {
     builder.setInsertionPoint(use->getOwner());
     use->set(builder.clone(*op)->getResult(0));
   }
-  return uses.size() - 1;
+  if (!uses.empty())
+    op->erase();
+  return uses.empty() ? 0 : uses.size() - 1;
 }
 
 namespace {

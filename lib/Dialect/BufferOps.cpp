@@ -43,9 +43,24 @@ LogicalResult CollectiveBufferOp::verify() {
   if (source.getElementType() != dest.getElementType())
     return emitOpError() << "source holds " << source.getElementType()
                          << ", dest holds " << dest.getElementType();
-  if (failed(verifyBuffer(*this, "source", source, getFrom())))
+  for (auto [dim, size] : llvm::enumerate(getGlobalShape()))
+    if (size < 0)
+      return emitOpError() << "global dim " << dim << " has size " << size;
+  if (failed(verifyBuffer(*this, "source", source, getFrom())) ||
+      failed(verifyBuffer(*this, "dest", dest, getTo())))
     return failure();
-  return verifyBuffer(*this, "dest", dest, getTo());
+  if (getFrom().getMesh() != getTo().getMesh())
+    return emitOpError() << "from is on " << getFrom().getMesh() << ", to on "
+                         << getTo().getMesh();
+  if (!getTo().getPartialAxes().empty())
+    return emitOpError() << "dest is partial; a collective combines all axes";
+  bool combines = getKind() == CollectiveKind::AllReduce ||
+                  getKind() == CollectiveKind::ReduceScatter;
+  if (combines == getFrom().getPartialAxes().empty())
+    return emitOpError() << (combines ? "source is not partial over any axis"
+                                      : "source is partial; only reductions "
+                                        "combine");
+  return success();
 }
 
 //===----------------------------------------------------------------------===//
@@ -77,21 +92,20 @@ static LogicalResult verifyMap(ContractOp op, unsigned operand) {
   AffineMap map = op.getMap(operand);
   int64_t rank = cast<ShapedType>(op->getOperand(operand).getType()).getRank();
   if (map.getNumResults() != rank)
-    return op.emitOpError() << "map " << operand << " has "
-                            << map.getNumResults() << " results, operand has "
-                            << rank << " dims";
+    return op.emitOpError()
+           << "map " << operand << " has " << map.getNumResults()
+           << " results, operand has " << rank << " dims";
   if (map.getNumDims() != op.getMap(0).getNumDims() || map.getNumSymbols())
-    return op.emitOpError() << "map " << operand
-                            << " is not over the dims of map 0";
+    return op.emitOpError()
+           << "map " << operand << " is not over the dims of map 0";
   llvm::SmallBitVector seen(map.getNumDims());
   for (auto [i, expr] : llvm::enumerate(map.getResults())) {
     auto constant = dyn_cast<AffineConstantExpr>(expr);
     if (constant ? constant.getValue() != 0
                  : !addDims(expr, /*takesSums=*/operand != 2, seen))
-      return op.emitOpError()
-             << "result " << i << " of map " << operand
-             << " is neither 0 nor made of dims of its own: "
-             << AffineMapAttr::get(map);
+      return op.emitOpError() << "result " << i << " of map " << operand
+                              << " is neither 0 nor made of dims of its own: "
+                              << AffineMapAttr::get(map);
   }
   return success();
 }

@@ -8,6 +8,8 @@
 
 #include "StepSearch.h"
 
+#include "llvm/ADT/STLExtras.h"
+
 #include <chrono>
 
 using namespace mlir::tofu::search;
@@ -58,15 +60,22 @@ static std::vector<SearchOptions> nestedSpaces(const SearchOptions &options) {
 /// found an optimum.
 static bool polish(StepSearch &search, std::vector<Candidate> plans,
                    const SearchOptions &options, BestPlan &best) {
+  CostModel &model = best.getModel();
+  if (search.solveJointly(plans.front(), model)) {
+    best.offer(search.getSpace(), plans.front());
+    return true;
+  }
   if (plans.size() > options.polishedPlans)
     plans.resize(options.polishedPlans);
-  plans.insert(plans.begin(), {search.getSpace().statesOf(*best.get())});
+  plans.push_back({search.getSpace().statesOf(*best.get())});
   for (Candidate &plan : plans) {
-    bool optimal = search.polish(plan, best.getModel());
+    search.polish(plan, model);
     best.offer(search.getSpace(), plan);
-    if (optimal)
-      return true;
   }
+  Candidate &cheapest = *llvm::min_element(
+      plans, [](auto &a, auto &b) { return a.bytes < b.bytes; });
+  search.polishPairs(cheapest, model);
+  best.offer(search.getSpace(), cheapest);
   return false;
 }
 

@@ -64,11 +64,15 @@ Elimination::Work Elimination::plan() const {
 }
 
 bool Elimination::solve(const Options &options, const Assignment *hint) {
+  // Where a core is left anyway, large tables are not worth their time.
+  int64_t limit = options.tableLimit;
+  if (plan().largest > limit)
+    limit = std::min(limit, options.coreLimit);
   EliminationOrder order(domains);
   for (const Factor &factor : factors)
     order.connect(factor.scope);
   order.start();
-  while (!order.empty() && order.nextSize() <= options.tableLimit) {
+  while (!order.empty() && order.nextSize() <= limit) {
     unsigned var = order.next();
     eliminate(var, order.neighboursOf(var));
     order.eliminate(var);
@@ -87,9 +91,8 @@ static void saturate(std::vector<int64_t> &costs) {
 /// The table over `dims` that sums up `of`. Grows it by one dim after the other
 /// and adds each factor as soon as its dims are there, so that little is added
 /// up in the large table of the end.
-std::vector<int64_t>
-Elimination::sumOver(llvm::ArrayRef<unsigned> dims,
-                     llvm::ArrayRef<unsigned> of) const {
+std::vector<int64_t> Elimination::sumOver(llvm::ArrayRef<unsigned> dims,
+                                          llvm::ArrayRef<unsigned> of) const {
   auto lastDim = [&](const Factor &factor) {
     size_t last = 0;
     for (unsigned var : factor.scope)

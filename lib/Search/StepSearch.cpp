@@ -109,11 +109,13 @@ std::vector<Candidate> StepSearch::step(const std::vector<Candidate> &plans,
            std::pair(b.second.solver->minimum(), b.first);
   });
 
-  std::vector<Candidate> next;
-  size_t limit = std::max(1u, options.tiedPlans);
-  // A plan that is dearer now may be cheaper in the end, so some stay.
+  // A plan that is dearer now may be cheaper in the end, so some stay. Where
+  // steps are slow, and not exact, few plans must do.
+  size_t limit =
+      std::max(1u, exact ? options.tiedPlans : options.tiedPlans / 8);
   if (extensions.size() > llvm::divideCeil(limit, 2))
     extensions.resize(llvm::divideCeil(limit, 2));
+  std::vector<Candidate> next;
   for (auto [i, extension] : llvm::enumerate(extensions)) {
     size_t share = llvm::divideCeil(limit - next.size(), extensions.size() - i);
     for (const Assignment &assignment : tied(extension.second, share))
@@ -182,24 +184,38 @@ bool StepSearch::isAffordable(const PlanSpace::States &states,
   return work.largest <= options.tableLimit && work.total <= options.jointWork;
 }
 
-bool StepSearch::polish(Candidate &candidate, CostModel &model) {
+static llvm::SmallVector<unsigned> splittingAxes(const Mesh &mesh) {
   llvm::SmallVector<unsigned> axes;
-  for (unsigned axis = 0; axis < model.getMesh().numAxes(); ++axis)
-    if (model.getMesh().sizes[axis] > 1)
+  for (unsigned axis = 0; axis < mesh.numAxes(); ++axis)
+    if (mesh.sizes[axis] > 1)
       axes.push_back(axis);
-  if (isAffordable(candidate.states, axes, model.getMesh())) {
-    improve(candidate, axes, model);
-    return true;
-  }
-  std::vector<llvm::SmallVector<unsigned>> sets;
-  for (unsigned axis : axes)
-    sets.push_back({axis});
-  for (unsigned a : axes)
-    for (unsigned b : axes)
-      if (a < b && isAffordable(candidate.states, {a, b}, model.getMesh()))
-        sets.push_back({a, b});
-  // Until each set has been tried since the last change.
-  for (size_t i = 0, tried = 0; tried < sets.size(); i = (i + 1) % sets.size())
-    tried = improve(candidate, sets[i], model) ? 0 : tried + 1;
-  return false;
+  return axes;
+}
+
+bool StepSearch::solveJointly(Candidate &candidate, CostModel &model) {
+  auto axes = splittingAxes(model.getMesh());
+  if (!isAffordable(candidate.states, axes, model.getMesh()))
+    return false;
+  improve(candidate, axes, model);
+  return true;
+}
+
+void StepSearch::polish(Candidate &candidate, CostModel &model) {
+  auto axes = splittingAxes(model.getMesh());
+  // Until each axis has been tried since the last change.
+  for (size_t i = 0, tried = 0; tried < axes.size(); i = (i + 1) % axes.size())
+    tried = improve(candidate, axes[i], model) ? 0 : tried + 1;
+}
+
+void StepSearch::polishPairs(Candidate &candidate, CostModel &model) {
+  auto axes = splittingAxes(model.getMesh());
+  for (size_t i = 0; i < axes.size(); ++i)
+    for (size_t j = i + 1; j < axes.size(); ++j) {
+      llvm::SmallVector<unsigned, 2> pair{axes[i], axes[j]};
+      if (!isAffordable(candidate.states, pair, model.getMesh()) ||
+          !improve(candidate, pair, model))
+        continue;
+      polish(candidate, model);
+      i = j = 0;
+    }
 }

@@ -47,10 +47,16 @@ public:
   /// Plans from one step per axis of `mesh`, cheapest first.
   std::vector<Candidate> recurse(const Mesh &mesh);
 
-  /// Makes the choices of one axis after the other again, or of several at a
-  /// time where that is affordable, for as long as that helps. True if the plan
-  /// is then the best of this space.
-  bool polish(Candidate &candidate, CostModel &model);
+  /// Makes the choices of all axes together, if that is affordable: then the
+  /// plan is the best of this space.
+  bool solveJointly(Candidate &candidate, CostModel &model);
+
+  /// Makes the choices of one axis after the other again, for as long as that
+  /// helps.
+  void polish(Candidate &candidate, CostModel &model);
+
+  /// The same with two axes at a time, where that is affordable.
+  void polishPairs(Candidate &candidate, CostModel &model);
 
 private:
   std::vector<Candidate> step(const std::vector<Candidate> &plans,

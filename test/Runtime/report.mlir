@@ -9,7 +9,7 @@
 // RUN: tofu-run %S/Inputs/matmul.mlir --check --quiet --json=- | FileCheck %s --check-prefix=STDOUT
 
 // CHECK:      @main on 2 host devices, 3 iterations
-// CHECK-NEXT: device {{ +}}min {{ +}}avg {{ +}}max {{ +}}p99 {{ +}}compute collectives {{ +}}received peak memory
+// CHECK-NEXT: device min avg max p99 compute collectives received peak memory
 // CHECK-NEXT: 0 {{.*}}s {{.*}}B
 // CHECK-NEXT: 1 {{.*}}s {{.*}}B
 // CHECK:      received by all devices: {{[0-9]+}} bytes

@@ -45,15 +45,17 @@ using Assignment = std::vector<unsigned>;
 class Elimination {
 public:
   struct Options {
-    /// Entries of the largest table to build. The variables that would need a
-    /// larger one, the core, are searched by other means and not exactly.
+    /// Entries of the largest table to build. If more were needed, variables
+    /// are eliminated up to tables of `coreLimit` entries; the others, the
+    /// core, are searched by other means and not exactly.
     int64_t tableLimit = int64_t(1) << 22;
+    int64_t coreLimit = int64_t(1) << 16;
     /// Partial assignments of the core that the beam keeps.
     unsigned beamWidth = 32;
     /// Local search in the core: at most so many large neighbourhoods are
     /// solved, each with tables of at most `neighbourhoodLimit` entries.
-    unsigned neighbourhoods = 48;
-    int64_t neighbourhoodLimit = int64_t(1) << 16;
+    unsigned neighbourhoods = 64;
+    int64_t neighbourhoodLimit = int64_t(1) << 13;
   };
 
   explicit Elimination(llvm::ArrayRef<unsigned> domains);

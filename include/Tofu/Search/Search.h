@@ -33,13 +33,13 @@ struct SearchOptions {
   /// the same least cost, and later steps are not alike for all of them.
   unsigned tiedPlans = 16;
   /// Plans that searchKBest polishes, the cheapest first.
-  unsigned polishedPlans = 2;
+  unsigned polishedPlans = 4;
   /// Entries of the largest table that elimination may build before it falls
   /// back to a beam and local search.
   int64_t tableLimit = int64_t(1) << 22;
   /// Choices for several axes are made together if no more than so many costs
   /// must be computed, and no more than so many table entries.
-  int64_t jointCosts = int64_t(1) << 20, jointWork = int64_t(1) << 27;
+  int64_t jointCosts = int64_t(1) << 20, jointWork = int64_t(1) << 24;
 };
 
 struct SearchResult {

@@ -1,0 +1,113 @@
+// What is fused, and what would repeat work.
+//
+// Part of the Tofu project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+// RUN: tofu-opt %s --tofu-fuse-elementwise | FileCheck %s
+
+#id = affine_map<(i, j) -> (i, j)>
+#row = affine_map<(i, j) -> (i)>
+#id1 = affine_map<(i) -> (i)>
+
+// CHECK-LABEL: func.func @chain
+// CHECK:         linalg.generic
+// CHECK:           math.exp
+// CHECK-NEXT:      arith.negf
+// CHECK-NOT:     linalg.generic
+func.func @chain(%a: tensor<4x8xf32>, %e: tensor<4x8xf32>) -> tensor<4x8xf32> {
+  %0 = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%a : tensor<4x8xf32>) outs(%e : tensor<4x8xf32>) {
+  ^bb0(%x: f32, %o: f32):
+    %y = math.exp %x : f32
+    linalg.yield %y : f32
+  } -> tensor<4x8xf32>
+  %1 = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%0 : tensor<4x8xf32>) outs(%e : tensor<4x8xf32>) {
+  ^bb0(%x: f32, %o: f32):
+    %y = arith.negf %x : f32
+    linalg.yield %y : f32
+  } -> tensor<4x8xf32>
+  return %1 : tensor<4x8xf32>
+}
+
+// An exponential per row is not computed once per element.
+// CHECK-LABEL: func.func @broadcast
+// CHECK:         linalg.generic
+// CHECK:           math.exp
+// CHECK:         linalg.generic
+// CHECK:           arith.mulf
+func.func @broadcast(%a: tensor<4xf32>, %b: tensor<4x8xf32>, %e: tensor<4xf32>, %f: tensor<4x8xf32>) -> tensor<4x8xf32> {
+  %0 = linalg.generic {indexing_maps = [#id1, #id1], iterator_types = ["parallel"]}
+      ins(%a : tensor<4xf32>) outs(%e : tensor<4xf32>) {
+  ^bb0(%x: f32, %o: f32):
+    %y = math.exp %x : f32
+    linalg.yield %y : f32
+  } -> tensor<4xf32>
+  %1 = linalg.generic {indexing_maps = [#row, #id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%0, %b : tensor<4xf32>, tensor<4x8xf32>) outs(%f : tensor<4x8xf32>) {
+  ^bb0(%x: f32, %z: f32, %o: f32):
+    %y = arith.mulf %x, %z : f32
+    linalg.yield %y : f32
+  } -> tensor<4x8xf32>
+  return %1 : tensor<4x8xf32>
+}
+
+// A producer with two users is computed with the first of them.
+// CHECK-LABEL: func.func @stands_in
+// CHECK:         %[[BOTH:.*]]:2 = linalg.generic
+// CHECK:           %[[E:.*]] = math.exp
+// CHECK-NEXT:      %[[N:.*]] = arith.negf %[[E]]
+// CHECK-NEXT:      linalg.yield %[[E]], %[[N]]
+// CHECK:         return %[[BOTH]]#0, %[[BOTH]]#1
+func.func @stands_in(%a: tensor<4x8xf32>, %e: tensor<4x8xf32>) -> (tensor<4x8xf32>, tensor<4x8xf32>) {
+  %0 = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%a : tensor<4x8xf32>) outs(%e : tensor<4x8xf32>) {
+  ^bb0(%x: f32, %o: f32):
+    %y = math.exp %x : f32
+    linalg.yield %y : f32
+  } -> tensor<4x8xf32>
+  %1 = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%0 : tensor<4x8xf32>) outs(%e : tensor<4x8xf32>) {
+  ^bb0(%x: f32, %o: f32):
+    %y = arith.negf %x : f32
+    linalg.yield %y : f32
+  } -> tensor<4x8xf32>
+  return %0, %1 : tensor<4x8xf32>, tensor<4x8xf32>
+}
+
+// Numbers that are the same everywhere and repeated inputs become one.
+// CHECK-LABEL: func.func @inputs
+// CHECK-SAME:    %[[A:[a-z0-9]+]]: tensor<4x8xf32>
+// CHECK:         linalg.generic {{.*}} ins(%[[A]] : tensor<4x8xf32>)
+// CHECK-NEXT:    ^bb0(%[[X:[a-z0-9]+]]: f32, %{{.*}}: f32):
+// CHECK-NEXT:      arith.mulf %[[X]], %[[X]]
+func.func @inputs(%a: tensor<4x8xf32>, %e: tensor<4x8xf32>) -> tensor<4x8xf32> {
+  %c = arith.constant dense<2.0> : tensor<4x8xf32>
+  %0 = linalg.generic {indexing_maps = [#id, #id, #id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%a, %a, %c : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>) outs(%e : tensor<4x8xf32>) {
+  ^bb0(%x: f32, %y: f32, %z: f32, %o: f32):
+    %p = arith.mulf %x, %y : f32
+    %s = arith.addf %p, %z : f32
+    linalg.yield %s : f32
+  } -> tensor<4x8xf32>
+  return %0 : tensor<4x8xf32>
+}
+
+// The index of a maximum that nobody asks for.
+// CHECK-LABEL: func.func @dead_index
+// CHECK:         linalg.generic {{.*}} outs(%{{.*}} : tensor<4xf32>)
+// CHECK-NOT:     linalg.index
+func.func @dead_index(%a: tensor<4x8xf32>, %e: tensor<4xf32>, %f: tensor<4xi32>) -> tensor<4xf32> {
+  %0:2 = linalg.generic {indexing_maps = [#id, #row, #row], iterator_types = ["parallel", "reduction"]}
+      ins(%a : tensor<4x8xf32>) outs(%e, %f : tensor<4xf32>, tensor<4xi32>) {
+  ^bb0(%x: f32, %m: f32, %i: i32):
+    %j = linalg.index 1 : index
+    %k = arith.index_cast %j : index to i32
+    %n = arith.maximumf %x, %m : f32
+    %c = arith.cmpf ogt, %x, %m : f32
+    %s = arith.select %c, %k, %i : i32
+    linalg.yield %n, %s : f32, i32
+  } -> (tensor<4xf32>, tensor<4xi32>)
+  return %0#0 : tensor<4xf32>
+}

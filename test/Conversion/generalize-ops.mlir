@@ -1,0 +1,54 @@
+// Every operator as generics, fills and slices.
+//
+// Part of the Tofu project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+// RUN: tofu-opt %s --tofu-generalize-ops | FileCheck %s
+
+// CHECK-LABEL: func.func @concat
+// CHECK-SAME:    %[[A:[a-z0-9]+]]: tensor<2xf32>, %[[B:[a-z0-9]+]]: tensor<3xf32>
+// CHECK:         %[[E:.*]] = tensor.empty() : tensor<5xf32>
+// CHECK:         %[[FIRST:.*]] = tensor.insert_slice %[[A]] into %[[E]][0] [2] [1]
+// CHECK:         tensor.insert_slice %[[B]] into %[[FIRST]][2] [3] [1]
+// CHECK-NOT:     tensor.concat
+func.func @concat(%a: tensor<2xf32>, %b: tensor<3xf32>) -> tensor<5xf32> {
+  %0 = tensor.concat dim(0) %a, %b : (tensor<2xf32>, tensor<3xf32>) -> tensor<5xf32>
+  return %0 : tensor<5xf32>
+}
+
+// CHECK-LABEL: func.func @pad
+// CHECK-SAME:    %[[A:[a-z0-9]+]]: tensor<2xf32>
+// CHECK:         %[[FILL:.*]] = linalg.fill {{.*}} -> tensor<5xf32>
+// CHECK:         tensor.insert_slice %[[A]] into %[[FILL]][1] [2] [1]
+// CHECK-NOT:     tensor.pad
+func.func @pad(%a: tensor<2xf32>) -> tensor<5xf32> {
+  %z = arith.constant 0.0 : f32
+  %0 = tensor.pad %a low[1] high[2] {
+  ^bb0(%i: index):
+    tensor.yield %z : f32
+  } : tensor<2xf32> to tensor<5xf32>
+  return %0 : tensor<5xf32>
+}
+
+// Fills stay: later passes look for them.
+// CHECK-LABEL: func.func @named
+// CHECK:         linalg.fill
+// CHECK:         linalg.generic
+// CHECK:           arith.mulf
+// CHECK-NEXT:      arith.addf
+// CHECK-NOT:     linalg.matmul
+func.func @named(%a: tensor<2x3xf32>, %b: tensor<3x4xf32>, %e: tensor<2x4xf32>) -> tensor<2x4xf32> {
+  %z = arith.constant 0.0 : f32
+  %f = linalg.fill ins(%z : f32) outs(%e : tensor<2x4xf32>) -> tensor<2x4xf32>
+  %0 = linalg.matmul ins(%a, %b : tensor<2x3xf32>, tensor<3x4xf32>) outs(%f : tensor<2x4xf32>) -> tensor<2x4xf32>
+  return %0 : tensor<2x4xf32>
+}
+
+// CHECK-LABEL: func.func @softmax
+// CHECK-COUNT-4: linalg.generic
+// CHECK-NOT:     linalg.softmax
+func.func @softmax(%a: tensor<2x3xf32>, %e: tensor<2x3xf32>) -> tensor<2x3xf32> {
+  %0 = linalg.softmax dimension(1) ins(%a : tensor<2x3xf32>) outs(%e : tensor<2x3xf32>) -> tensor<2x3xf32>
+  return %0 : tensor<2x3xf32>
+}

@@ -1,0 +1,178 @@
+// RUN: tofu-opt %s -split-input-file -verify-diagnostics
+
+//===----------------------------------------------------------------------===//
+// tofu.collective
+//===----------------------------------------------------------------------===//
+
+tofu.mesh @mesh [x = 2]
+func.func @element_types(%a: memref<4xf32>, %b: memref<8xf16>) {
+  // expected-error@below {{'tofu.collective' op source holds 'f32', dest holds 'f16'}}
+  tofu.collective all_gather %a, %b from #tofu.layout<@mesh, [{x}]> to #tofu.layout<@mesh, [{}]> in [8] : memref<4xf32>, memref<8xf16>
+  return
+}
+
+// -----
+
+tofu.mesh @mesh [x = 2]
+func.func @negative_shape(%a: memref<4xf32>, %b: memref<8xf32>) {
+  // expected-error@below {{'tofu.collective' op global dim 0 has size -8}}
+  tofu.collective all_gather %a, %b from #tofu.layout<@mesh, [{x}]> to #tofu.layout<@mesh, [{}]> in [-8] : memref<4xf32>, memref<8xf32>
+  return
+}
+
+// -----
+
+tofu.mesh @mesh [x = 2]
+func.func @source_rank(%a: memref<4xf32>, %b: memref<8x4xf32>) {
+  // expected-error@below {{'tofu.collective' op source has 1 dims, the value has 2}}
+  tofu.collective all_gather %a, %b from #tofu.layout<@mesh, [{x}, {}]> to #tofu.layout<@mesh, [{}, {}]> in [8, 4] : memref<4xf32>, memref<8x4xf32>
+  return
+}
+
+// -----
+
+tofu.mesh @mesh [x = 2]
+func.func @dest_rank(%a: memref<4x4xf32>, %b: memref<8xf32>) {
+  // expected-error@below {{'tofu.collective' op dest has 1 dims, the value has 2}}
+  tofu.collective all_gather %a, %b from #tofu.layout<@mesh, [{x}, {}]> to #tofu.layout<@mesh, [{}, {}]> in [8, 4] : memref<4x4xf32>, memref<8xf32>
+  return
+}
+
+// -----
+
+func.func @no_mesh(%a: memref<4xf32>, %b: memref<8xf32>) {
+  // expected-error@below {{'tofu.collective' op unknown mesh: @mesh}}
+  tofu.collective all_gather %a, %b from #tofu.layout<@mesh, [{x}]> to #tofu.layout<@mesh, [{}]> in [8] : memref<4xf32>, memref<8xf32>
+  return
+}
+
+// -----
+
+tofu.mesh @mesh [x = 2]
+func.func @placement(%a: memref<4xf32>, %b: memref<8xf32>) {
+  // expected-error@below {{'tofu.collective' op dest: unknown axis: y}}
+  tofu.collective all_gather %a, %b from #tofu.layout<@mesh, [{x}]> to #tofu.layout<@mesh, [{y}]> in [8] : memref<4xf32>, memref<8xf32>
+  return
+}
+
+// -----
+
+tofu.mesh @mesh [x = 2]
+tofu.mesh @other [x = 2]
+func.func @two_meshes(%a: memref<4xf32>, %b: memref<8xf32>) {
+  // expected-error@below {{'tofu.collective' op from is on @mesh, to on @other}}
+  tofu.collective all_gather %a, %b from #tofu.layout<@mesh, [{x}]> to #tofu.layout<@other, [{}]> in [8] : memref<4xf32>, memref<8xf32>
+  return
+}
+
+// -----
+
+tofu.mesh @mesh [x = 2]
+func.func @to_partial(%a: memref<8xf32>, %b: memref<8xf32>) {
+  // expected-error@below {{'tofu.collective' op dest is partial; a collective combines all axes}}
+  tofu.collective fetch %a, %b from #tofu.layout<@mesh, [{}], sum {x}> to #tofu.layout<@mesh, [{}], sum {x}> in [8] : memref<8xf32>, memref<8xf32>
+  return
+}
+
+// -----
+
+tofu.mesh @mesh [x = 2]
+func.func @reduces_nothing(%a: memref<8xf32>, %b: memref<4xf32>) {
+  // expected-error@below {{'tofu.collective' op source is not partial over any axis}}
+  tofu.collective reduce_scatter %a, %b from #tofu.layout<@mesh, [{}]> to #tofu.layout<@mesh, [{x}]> in [8] : memref<8xf32>, memref<4xf32>
+  return
+}
+
+// -----
+
+tofu.mesh @mesh [x = 2]
+func.func @fetches_partial(%a: memref<8xf32>, %b: memref<8xf32>) {
+  // expected-error@below {{'tofu.collective' op source is partial; only reductions combine}}
+  tofu.collective fetch %a, %b from #tofu.layout<@mesh, [{}], sum {x}> to #tofu.layout<@mesh, [{}]> in [8] : memref<8xf32>, memref<8xf32>
+  return
+}
+
+// -----
+
+//===----------------------------------------------------------------------===//
+// tofu.contract
+//===----------------------------------------------------------------------===//
+
+func.func @two_maps(%a: tensor<8x4xf32>, %b: tensor<4x6xf32>, %c: tensor<8x6xf32>) {
+  // expected-error@below {{'tofu.contract' op has 2 maps instead of 3}}
+  %0 = tofu.contract %a, %b into %c
+      maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>]
+      : tensor<8x4xf32>, tensor<4x6xf32>, tensor<8x6xf32> -> tensor<8x6xf32>
+  return
+}
+
+// -----
+
+func.func @rank(%a: tensor<8x4xf32>, %b: tensor<4x6xf32>, %c: tensor<8x6xf32>) {
+  // expected-error@below {{'tofu.contract' op map 1 has 1 results, operand has 2 dims}}
+  %0 = tofu.contract %a, %b into %c
+      maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k)>, affine_map<(m, n, k) -> (m, n)>]
+      : tensor<8x4xf32>, tensor<4x6xf32>, tensor<8x6xf32> -> tensor<8x6xf32>
+  return
+}
+
+// -----
+
+func.func @other_dims(%a: tensor<8x4xf32>, %b: tensor<4x6xf32>, %c: tensor<8x6xf32>) {
+  // expected-error@below {{'tofu.contract' op map 2 is not over the dims of map 0}}
+  %0 = tofu.contract %a, %b into %c
+      maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n) -> (m, n)>]
+      : tensor<8x4xf32>, tensor<4x6xf32>, tensor<8x6xf32> -> tensor<8x6xf32>
+  return
+}
+
+// -----
+
+func.func @dim_twice(%a: tensor<8x4xf32>, %b: tensor<4x6xf32>, %c: tensor<8x6xf32>) {
+  // expected-error@below {{'tofu.contract' op result 1 of map 1 is neither 0 nor made of dims of its own: affine_map<(d0, d1, d2) -> (d2, d2)>}}
+  %0 = tofu.contract %a, %b into %c
+      maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, k)>, affine_map<(m, n, k) -> (m, n)>]
+      : tensor<8x4xf32>, tensor<4x6xf32>, tensor<8x6xf32> -> tensor<8x6xf32>
+  return
+}
+
+// -----
+
+// Inputs may be read in windows, the output is not written so.
+func.func @window_of_output(%a: tensor<8x4xf32>, %b: tensor<4x6xf32>, %c: tensor<8x6xf32>) {
+  // expected-error@below {{'tofu.contract' op result 0 of map 2 is neither 0 nor made of dims of its own: affine_map<(d0, d1, d2) -> (d0 + d2, d1)>}}
+  %0 = tofu.contract %a, %b into %c
+      maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m + k, n)>]
+      : tensor<8x4xf32>, tensor<4x6xf32>, tensor<8x6xf32> -> tensor<8x6xf32>
+  return
+}
+
+// -----
+
+func.func @element_types(%a: tensor<8x4xf16>, %b: tensor<4x6xf32>, %c: tensor<8x6xf32>) {
+  // expected-error@below {{'tofu.contract' op lhs holds 'f16', rhs holds 'f32'}}
+  %0 = tofu.contract %a, %b into %c
+      maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>]
+      : tensor<8x4xf16>, tensor<4x6xf32>, tensor<8x6xf32> -> tensor<8x6xf32>
+  return
+}
+
+// -----
+
+func.func @no_result(%a: tensor<8x4xf32>, %b: tensor<4x6xf32>, %c: tensor<8x6xf32>) {
+  // expected-error@below {{'tofu.contract' op has 0 results, needs 1}}
+  tofu.contract %a, %b into %c
+      maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>]
+      : tensor<8x4xf32>, tensor<4x6xf32>, tensor<8x6xf32>
+  return
+}
+
+// -----
+
+func.func @result_type(%a: tensor<8x4xf32>, %b: tensor<4x6xf32>, %c: tensor<8x6xf32>) {
+  // expected-error@below {{'tofu.contract' op out is 'tensor<8x6xf32>', result is 'tensor<8x7xf32>'}}
+  %0 = tofu.contract %a, %b into %c
+      maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>]
+      : tensor<8x4xf32>, tensor<4x6xf32>, tensor<8x6xf32> -> tensor<8x7xf32>
+  return
+}

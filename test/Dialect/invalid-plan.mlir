@@ -1,0 +1,378 @@
+// RUN: tofu-opt %s -split-input-file -verify-diagnostics -allow-unregistered-dialect
+
+// The attributes that hold semantics and plan, on operations and functions.
+
+//===----------------------------------------------------------------------===//
+// Semantics
+//===----------------------------------------------------------------------===//
+
+func.func @no_semantics(%a: tensor<8xf32>) {
+  // expected-error@below {{'test.op' op tofu.semantics must be a #tofu.semantics}}
+  "test.op"(%a) {tofu.semantics = 1 : i64} : (tensor<8xf32>) -> ()
+  return
+}
+
+// -----
+
+func.func @operands(%a: tensor<8xf32>, %i: index) {
+  // expected-error@below {{'test.op' op semantics has 2 operands, operation has 1 tensors}}
+  "test.op"(%a, %i) {tofu.semantics = #tofu.semantics<[m = 8], (a[m], i[]) -> ()>} : (tensor<8xf32>, index) -> ()
+  return
+}
+
+// -----
+
+// A tensor that a region uses is an operand as well.
+func.func @captured(%a: tensor<8xf32>) {
+  // expected-error@below {{'test.op' op semantics has 0 operands, operation has 1 tensors}}
+  "test.op"() ({
+    "test.use"(%a, %a) : (tensor<8xf32>, tensor<8xf32>) -> ()
+  }) {tofu.semantics = #tofu.semantics<[], () -> ()>} : () -> ()
+  return
+}
+
+// -----
+
+func.func @results(%a: tensor<8xf32>) {
+  // expected-error@below {{'test.op' op semantics has 1 results, operation has 2}}
+  %0:2 = "test.op"(%a) {tofu.semantics = #tofu.semantics<[m = 8], (a[m]) -> (r[m])>} : (tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>)
+  return
+}
+
+// -----
+
+func.func @operand_rank(%a: tensor<8x4xf32>) {
+  // expected-error@below {{'test.op' op operand 0: semantics has 1 dims, tensor has 2}}
+  %0 = "test.op"(%a) {tofu.semantics = #tofu.semantics<[m = 8], (a[m]) -> (r[m])>} : (tensor<8x4xf32>) -> tensor<8xf32>
+  return
+}
+
+// -----
+
+// Sizes need not be known for that.
+func.func @operand_rank_dynamic(%a: tensor<?x4xf32>) {
+  // expected-error@below {{'test.op' op operand 0: semantics has 1 dims, tensor has 2}}
+  %0 = "test.op"(%a) {tofu.semantics = #tofu.semantics<[m = ?], (a[m]) -> (r[m])>} : (tensor<?x4xf32>) -> tensor<?xf32>
+  return
+}
+
+// -----
+
+func.func @result_rank(%a: tensor<8xf32>) {
+  // expected-error@below {{'test.op' op result 0: semantics has 1 dims, tensor has 2}}
+  %0 = "test.op"(%a) {tofu.semantics = #tofu.semantics<[m = 8], (a[m]) -> (r[m])>} : (tensor<8xf32>) -> tensor<8x1xf32>
+  return
+}
+
+// -----
+
+func.func @result_no_tensor(%a: tensor<8xf32>) {
+  // expected-error@below {{'test.op' op result 0: semantics of 'index', which is no ranked tensor}}
+  %0 = "test.op"(%a) {tofu.semantics = #tofu.semantics<[m = 8 : sum], (a[m]) -> (r[])>} : (tensor<8xf32>) -> index
+  return
+}
+
+// -----
+
+func.func @result_too_small(%a: tensor<8xf32>) {
+  // expected-error@below {{'test.op' op result 0: dim 0 is written in [2, 6), its size is 8}}
+  %0 = "test.op"(%a) {tofu.semantics = #tofu.semantics<[m = 4], (a[m]) -> (r[m + 2])>} : (tensor<8xf32>) -> tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @result_constant_index(%a: tensor<8xf32>) {
+  // expected-error@below {{'test.op' op result 0: dim 1 is written in [1, 2), its size is 2}}
+  %0 = "test.op"(%a) {tofu.semantics = #tofu.semantics<[m = 8], (a[m]) -> (r[m, 1])>} : (tensor<8xf32>) -> tensor<8x2xf32>
+  return
+}
+
+// -----
+
+// 0, 2, 4, 6 of 7.
+func.func @result_has_holes(%a: tensor<4xf32>) {
+  // expected-error@below {{'test.op' op result 0: dim 0 is not written at each index once}}
+  %0 = "test.op"(%a) {tofu.semantics = #tofu.semantics<[m = 4], (a[m]) -> (r[2 * m])>} : (tensor<4xf32>) -> tensor<7xf32>
+  return
+}
+
+// -----
+
+// 2 is written by 0 + 2 and by 1 + 1 and by 2 + 0.
+func.func @result_overlaps(%a: tensor<4x3xf32>) {
+  // expected-error@below {{'test.op' op result 0: dim 0 is not written at each index once}}
+  %0 = "test.op"(%a) {tofu.semantics = #tofu.semantics<[m = 4, n = 3], (a[m, n]) -> (r[m + n])>} : (tensor<4x3xf32>) -> tensor<6xf32>
+  return
+}
+
+// -----
+
+//===----------------------------------------------------------------------===//
+// Strategies
+//===----------------------------------------------------------------------===//
+
+func.func @no_strategy(%a: tensor<8xf32>) {
+  // expected-error@below {{'test.op' op tofu.strategy must be a #tofu.strategy}}
+  "test.op"(%a) {tofu.strategy = [0]} : (tensor<8xf32>) -> ()
+  return
+}
+
+// -----
+
+func.func @no_mesh(%a: tensor<8xf32>) {
+  // expected-error@below {{'test.op' op unknown mesh: @mesh}}
+  "test.op"(%a) {tofu.strategy = #tofu.strategy<@mesh, []>} : (tensor<8xf32>) -> ()
+  return
+}
+
+// -----
+
+tofu.mesh @mesh [x = 2]
+func.func @needs_semantics(%a: tensor<8xf32>) {
+  // expected-error@below {{'test.op' op a strategy needs semantics}}
+  "test.op"(%a) {tofu.strategy = #tofu.strategy<@mesh, []>} : (tensor<8xf32>) -> ()
+  return
+}
+
+// -----
+
+tofu.mesh @mesh [x = 2]
+func.func @number_of_dims(%a: tensor<8xf32>) {
+  // expected-error@below {{'test.op' op strategy has 2 dims, semantics has 1}}
+  "test.op"(%a) {tofu.semantics = #tofu.semantics<[m = 8], (a[m]) -> ()>,
+                 tofu.strategy = #tofu.strategy<@mesh, [{x}, {}]>} : (tensor<8xf32>) -> ()
+  return
+}
+
+// -----
+
+tofu.mesh @mesh [x = 2]
+func.func @not_linear(%a: tensor<8xf32>) {
+  // expected-error@below {{'test.op' op a strategy needs known sizes and linear indices}}
+  "test.op"(%a) {tofu.semantics = #tofu.semantics<[m = 16], (a[m floordiv 2]) -> ()>,
+                 tofu.strategy = #tofu.strategy<@mesh, [{x}]>} : (tensor<8xf32>) -> ()
+  return
+}
+
+// -----
+
+tofu.mesh @mesh [x = 2]
+func.func @dynamic(%a: tensor<?xf32>) {
+  // expected-error@below {{'test.op' op a strategy needs known sizes and linear indices}}
+  "test.op"(%a) {tofu.semantics = #tofu.semantics<[m = ?], (a[m]) -> ()>,
+                 tofu.strategy = #tofu.strategy<@mesh, [{x}]>} : (tensor<?xf32>) -> ()
+  return
+}
+
+// -----
+
+tofu.mesh @mesh [x = 2]
+func.func @partial_operand(%a: tensor<8xf32>) {
+  // expected-error@below {{'test.op' op no operand 1}}
+  "test.op"(%a) {tofu.semantics = #tofu.semantics<[m = 8], (a[m]) -> ()>,
+                 tofu.strategy = #tofu.strategy<@mesh, [{}], partial {x} in [1]>} : (tensor<8xf32>) -> ()
+  return
+}
+
+// -----
+
+tofu.mesh @mesh [x = 2]
+func.func @no_partial_operand(%a: tensor<8xf32>) {
+  // expected-error@below {{'test.op' op partial axes go with partial operands}}
+  "test.op"(%a) {tofu.semantics = #tofu.semantics<[m = 8], (a[m]) -> ()>,
+                 tofu.strategy = #tofu.strategy<@mesh, [{}], partial {x} in []>} : (tensor<8xf32>) -> ()
+  return
+}
+
+// -----
+
+tofu.mesh @mesh [x = 2]
+func.func @unsplittable(%a: tensor<8xf32>) {
+  // expected-error@below {{'test.op' op dim m is unsplittable}}
+  "test.op"(%a) {tofu.semantics = #tofu.semantics<[m = 8 : unsplittable], (a[m]) -> ()>,
+                 tofu.strategy = #tofu.strategy<@mesh, [{x}]>} : (tensor<8xf32>) -> ()
+  return
+}
+
+// -----
+
+tofu.mesh @mesh [x = 2]
+func.func @axis(%a: tensor<8xf32>) {
+  // expected-error@below {{'test.op' op strategy: unknown axis: y}}
+  "test.op"(%a) {tofu.semantics = #tofu.semantics<[m = 8], (a[m]) -> ()>,
+                 tofu.strategy = #tofu.strategy<@mesh, [{y}]>} : (tensor<8xf32>) -> ()
+  return
+}
+
+// -----
+
+tofu.mesh @mesh [x = 2]
+func.func @axis_twice(%a: tensor<8xf32>) {
+  // expected-error@below {{'test.op' op strategy: axis x is used twice}}
+  "test.op"(%a) {tofu.semantics = #tofu.semantics<[m = 8], (a[m]) -> ()>,
+                 tofu.strategy = #tofu.strategy<@mesh, [{x}], partial {x} in [0]>} : (tensor<8xf32>) -> ()
+  return
+}
+
+// -----
+
+//===----------------------------------------------------------------------===//
+// Layouts of results
+//===----------------------------------------------------------------------===//
+
+func.func @no_array() {
+  // expected-error@below {{'test.op' op layouts must be an array}}
+  %0 = "test.op"() {tofu.layouts = #tofu.layout<@mesh, [{}]>} : () -> tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @number_of_layouts() {
+  // expected-error@below {{'test.op' op 0 layouts for 1 results}}
+  %0 = "test.op"() {tofu.layouts = []} : () -> tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @no_layout() {
+  // expected-error@below {{'test.op' op result 1 has no #tofu.layout}}
+  %0:2 = "test.op"() {tofu.layouts = [unit, "x"]} : () -> (index, tensor<8xf32>)
+  return
+}
+
+// -----
+
+func.func @no_tensor() {
+  // expected-error@below {{'test.op' op result 0 has a layout, but is no ranked tensor}}
+  %0 = "test.op"() {tofu.layouts = [#tofu.layout<@mesh, [{}]>]} : () -> index
+  return
+}
+
+// -----
+
+func.func @no_mesh() {
+  // expected-error@below {{'test.op' op unknown mesh: @mesh}}
+  %0 = "test.op"() {tofu.layouts = [#tofu.layout<@mesh, [{}]>]} : () -> tensor<8xf32>
+  return
+}
+
+// -----
+
+tofu.mesh @mesh [x = 2]
+func.func @layout_rank() {
+  // expected-error@below {{'test.op' op result 0: layout has 2 dims, tensor has 1}}
+  %0 = "test.op"() {tofu.layouts = [#tofu.layout<@mesh, [{}, {}]>]} : () -> tensor<8xf32>
+  return
+}
+
+// -----
+
+tofu.mesh @mesh [x = 2]
+func.func @unknown_size() {
+  // expected-error@below {{'test.op' op result 0: dim 0 is cut, but its size is not known}}
+  %0 = "test.op"() {tofu.layouts = [#tofu.layout<@mesh, [{x}, {}]>]} : () -> tensor<?x4xf32>
+  return
+}
+
+// -----
+
+//===----------------------------------------------------------------------===//
+// Arguments and results of functions
+//===----------------------------------------------------------------------===//
+
+tofu.mesh @mesh [x = 2]
+// expected-error@below {{'func.func' op argument 1 is partial; a function takes and gives whole values}}
+func.func private @partial_argument(index, tensor<8xf32> {tofu.layout = #tofu.layout<@mesh, [{}], sum {x}>})
+
+// -----
+
+tofu.mesh @mesh [x = 2]
+// expected-error@below {{'func.func' op result 0 is partial; a function takes and gives whole values}}
+func.func private @partial_result() -> (tensor<8xf32> {tofu.layout = #tofu.layout<@mesh, [{}], sum {x}>})
+
+// -----
+
+// expected-error@below {{'func.func' op argument 0 has no #tofu.layout}}
+func.func private @no_layout(tensor<8xf32> {tofu.layout})
+
+// -----
+
+tofu.mesh @mesh [x = 2]
+// expected-error@below {{'func.func' op argument 0 has a layout, but is no ranked tensor}}
+func.func private @no_tensor(tensor<*xf32> {tofu.layout = #tofu.layout<@mesh, []>})
+
+// -----
+
+// expected-error@below {{'func.func' op unknown mesh: @mesh}}
+func.func private @no_mesh(tensor<8xf32> {tofu.layout = #tofu.layout<@mesh, [{}]>})
+
+// -----
+
+tofu.mesh @mesh [x = 2]
+// expected-error@below {{'func.func' op result 1: unknown axis: y}}
+func.func private @axis() -> (index, tensor<8xf32> {tofu.layout = #tofu.layout<@mesh, [{y}]>})
+
+// -----
+
+tofu.mesh @mesh [x = 2]
+// expected-error@below {{'func.func' op argument 0: dim 0 is cut, but its size is not known}}
+func.func private @unknown_size(tensor<?xf32> {tofu.layout = #tofu.layout<@mesh, [{x}]>})
+
+// -----
+
+tofu.mesh @mesh [x = 2]
+// expected-error@below {{'func.func' op argument 0: type is 'tensor<5xf32>', boxes of 'tensor<8xf32>' have type 'tensor<4xf32>'}}
+func.func private @other_local_type(tensor<5xf32> {tofu.global_type = tensor<8xf32>, tofu.layout = #tofu.layout<@mesh, [{x}]>})
+
+// -----
+
+tofu.mesh @mesh [x = 2]
+// expected-error@below {{'func.func' op result 0: type is 'tensor<4xf16>', boxes of 'tensor<8xf32>' have type 'tensor<4xf32>'}}
+func.func private @other_element_type() -> (tensor<4xf16> {tofu.global_type = tensor<8xf32>, tofu.layout = #tofu.layout<@mesh, [{x}]>})
+
+// -----
+
+tofu.mesh @mesh [x = 2]
+// expected-error@below {{'func.func' op argument 0: layout has 1 dims, tensor has 2}}
+func.func private @rank_of_global_type(tensor<8xf32> {tofu.global_type = tensor<8x1xf32>, tofu.layout = #tofu.layout<@mesh, [{}]>})
+
+// -----
+
+// expected-error@below {{'func.func' op argument 0: tofu.global_type must be a ranked tensor type}}
+func.func private @global_type_no_type(tensor<8xf32> {tofu.global_type = 8 : i64})
+
+// -----
+
+// expected-error@below {{'func.func' op result 0: tofu.global_type must be a ranked tensor type}}
+func.func private @global_type_no_tensor() -> (tensor<8xf32> {tofu.global_type = memref<8xf32>})
+
+// -----
+
+// expected-error@below {{'func.func' op argument 0: tofu.carried_to must be an integer}}
+func.func private @carried(tensor<8xf32> {tofu.carried_to = "r"}) -> tensor<8xf32>
+
+// -----
+
+// expected-error@below {{'func.func' op argument 0 is carried to result 1 : i64, function has 1}}
+func.func private @carried_too_far(tensor<8xf32> {tofu.carried_to = 1 : i64}) -> tensor<8xf32>
+
+// -----
+
+// expected-error@below {{'func.func' op argument 0 is carried to result -1 : i64, function has 1}}
+func.func private @carried_to_negative(tensor<8xf32> {tofu.carried_to = -1 : i64}) -> tensor<8xf32>
+
+// -----
+
+// expected-error@below {{'func.func' op argument 0: unknown attribute: tofu.layuot}}
+func.func private @unknown_argument_attribute(tensor<8xf32> {tofu.layuot = 1})
+
+// -----
+
+func.func @unknown_attribute() {
+  // expected-error@below {{'test.op' op unknown attribute: tofu.strategies}}
+  "test.op"() {tofu.strategies = []} : () -> ()
+  return
+}

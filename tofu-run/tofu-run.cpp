@@ -69,8 +69,6 @@ private:
   ExitCode writeOutputs();
   ExitCode report();
 
-  bool isGood(const ComparisonReport &comparison, const HostTensor &got,
-              const HostTensor &expected);
   bool compareResult(unsigned i, const HostTensor &expected, StringRef with);
   Tolerance getTolerance(TofuElementType type) const;
 

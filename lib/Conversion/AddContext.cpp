@@ -48,7 +48,8 @@ struct AddContext : public tofu::impl::AddContextBase<AddContext> {
     getOperation().walk([&](func::CallOp call) {
       auto callee = symbols.lookupNearestSymbolFrom<func::FuncOp>(
           call, call.getCalleeAttr());
-      if (callee && !callee.isExternal())
+      if (callee && !callee.isExternal() &&
+          call->getParentOfType<func::FuncOp>())
         calls.push_back({call, callee});
     });
 

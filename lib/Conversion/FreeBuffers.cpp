@@ -24,7 +24,11 @@ namespace {
 
 struct FreeBuffers : public tofu::impl::FreeBuffersBase<FreeBuffers> {
   void runOnOperation() override {
-    getOperation()->walk([&](Block *block) { freeInBlock(*block); });
+    getOperation()->walk([&](Block *block) {
+      // With branches a block does not see all uses.
+      if (block->getParent()->hasOneBlock())
+        freeInBlock(*block);
+    });
   }
 
 private:

@@ -195,19 +195,23 @@ private:
   /// that is known, and keeps the kernel a function of its own.
   void markArguments(func::FuncOp kernel, const BufferLifetimes &lifetimes,
                      ArrayRef<Value> arguments) {
+    // Memory of unknown origin may be any of the others.
     DenseMap<Value, unsigned> users;
+    bool areKnown = true;
     for (Value argument : arguments)
       if (isa<BaseMemRefType>(argument.getType()))
-        for (Value root : lifetimes.getRoots(argument))
+        for (Value root : lifetimes.getRoots(argument)) {
           ++users[root];
+          areKnown &= isDistinct(root);
+        }
     Builder builder(&getContext());
     for (auto [i, argument] : llvm::enumerate(arguments)) {
       if (!isa<BaseMemRefType>(argument.getType()))
         continue;
-      bool alone = llvm::all_of(lifetimes.getRoots(argument), [&](Value root) {
-        return users.lookup(root) == 1 && isDistinct(root);
-      });
-      if (alone)
+      bool isAlone =
+          llvm::all_of(lifetimes.getRoots(argument),
+                       [&](Value root) { return users.lookup(root) == 1; });
+      if (areKnown && isAlone)
         kernel.setArgAttr(i, LLVM::LLVMDialect::getNoAliasAttrName(),
                           builder.getUnitAttr());
     }
@@ -227,7 +231,7 @@ private:
     if (!arg)
       return isa<memref::AllocOp, memref::GetGlobalOp>(root.getDefiningOp());
     auto function = dyn_cast<func::FuncOp>(arg.getOwner()->getParentOp());
-    return function && function.isPublic();
+    return function && function.isPublic() && arg.getOwner()->isEntryBlock();
   }
 
   llvm::StringMap<func::FuncOp> kernels;

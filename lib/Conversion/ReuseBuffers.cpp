@@ -43,7 +43,9 @@ namespace {
 struct ReuseBuffers : public tofu::impl::ReuseBuffersBase<ReuseBuffers> {
   void runOnOperation() override {
     getOperation()->walk([&](Block *block) {
-      if (!isa<linalg::LinalgOp>(block->getParentOp()))
+      // With branches a block does not see all uses.
+      if (!isa<linalg::LinalgOp>(block->getParentOp()) &&
+          block->getParent()->hasOneBlock())
         reuseInBlock(*block);
     });
   }
@@ -94,7 +96,7 @@ private:
     bool ours = root.getDefiningOp<memref::AllocOp>() &&
                 root.getParentBlock() == op->getBlock();
     if (auto arg = dyn_cast<BlockArgument>(root))
-      ours = isDonated(arg);
+      ours = isDonated(arg) && arg.getOwner() == op->getBlock();
     if (!ours || lifetimes.getLastUser(root) != op.getOperation())
       return false;
     unsigned uses = 0;

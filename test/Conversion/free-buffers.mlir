@@ -61,3 +61,16 @@ func.func @in_a_loop(%n: index, %z: f32) {
   }
   return
 }
+
+// The buffer is used in another block.
+// CHECK-LABEL: func.func @with_branches
+// CHECK-NOT:     memref.dealloc
+func.func @with_branches(%c: i1, %z: f32) {
+  %a = memref.alloc() : memref<8xf32>
+  cf.cond_br %c, ^bb1, ^bb2
+^bb1:
+  linalg.fill ins(%z : f32) outs(%a : memref<8xf32>)
+  cf.br ^bb2
+^bb2:
+  return
+}

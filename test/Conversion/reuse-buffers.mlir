@@ -73,3 +73,23 @@ func.func @arguments(%kept: memref<4x4xf32>, %donated: memref<4x4xf32> {tf.alias
   }
   return %b : memref<4x4xf32>
 }
+
+// The next iteration reads the argument again.
+// CHECK-LABEL: func.func @in_a_loop
+// CHECK-SAME:    %[[DONATED:.*]]: memref<4x4xf32> {tf
+// CHECK:         scf.for
+// CHECK:           %[[B:.*]] = memref.alloc()
+// CHECK:           linalg.generic {{.*}} ins(%[[DONATED]] : {{.*}}) outs(%[[B]] :
+func.func @in_a_loop(%donated: memref<4x4xf32> {tf.aliasing_output = 0 : i32}, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  scf.for %i = %c0 to %n step %c1 {
+    %b = memref.alloc() : memref<4x4xf32>
+    linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+        ins(%donated : memref<4x4xf32>) outs(%b : memref<4x4xf32>) {
+    ^bb0(%x: f32, %o: f32):
+      linalg.yield %x : f32
+    }
+  }
+  return
+}

@@ -12,6 +12,7 @@
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace mlir::tofu;
@@ -238,6 +239,18 @@ static SmallVector<search::Axes, 4> resolveAll(ArrayRef<AxesAttr> list,
   for (AxesAttr axes : list)
     all.push_back(axes.resolve(mesh));
   return all;
+}
+
+/// Elements of a tensor must be countable; sizes that aren't known don't
+/// matter.
+static LogicalResult verifyVolume(function_ref<InFlightDiagnostic()> emitError,
+                                  ArrayRef<int64_t> shape) {
+  int64_t volume = 1;
+  for (int64_t size : shape)
+    if (!ShapedType::isDynamic(size) && size > 0 &&
+        llvm::MulOverflow(volume, size, volume))
+      return emitError() << "tensor has too many elements";
+  return success();
 }
 
 /// Every axis must be one of the mesh's, and be used once.
@@ -577,20 +590,24 @@ bool SemanticsAttr::hasDynamicDims() const {
   });
 }
 
-/// Adds `factor` * `expr` to `sum`; fails if it isn't linear.
+/// Adds `a` * `b` to `sum`; fails if that overflows.
+static LogicalResult addProduct(int64_t a, int64_t b, int64_t &sum) {
+  int64_t product;
+  return success(!llvm::MulOverflow(a, b, product) &&
+                 !llvm::AddOverflow(sum, product, sum));
+}
+
+/// Adds `factor` * `expr` to `sum`; fails if it isn't linear, or overflows.
 static LogicalResult addLinear(AffineExpr expr, int64_t factor,
                                search::LinearExpr &sum) {
-  if (auto constant = dyn_cast<AffineConstantExpr>(expr)) {
-    sum.constant += factor * constant.getValue();
-    return success();
-  }
+  if (auto constant = dyn_cast<AffineConstantExpr>(expr))
+    return addProduct(factor, constant.getValue(), sum.constant);
   if (auto dim = dyn_cast<AffineDimExpr>(expr)) {
     auto *term = llvm::find_if(
         sum.terms, [&](auto &t) { return t.dim == dim.getPosition(); });
-    if (term == sum.terms.end())
-      sum.terms.push_back({dim.getPosition(), factor});
-    else
-      term->coefficient += factor;
+    if (term != sum.terms.end())
+      return addProduct(factor, 1, term->coefficient);
+    sum.terms.push_back({dim.getPosition(), factor});
     return success();
   }
   auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
@@ -600,20 +617,37 @@ static LogicalResult addLinear(AffineExpr expr, int64_t factor,
     return success(succeeded(addLinear(binary.getLHS(), factor, sum)) &&
                    succeeded(addLinear(binary.getRHS(), factor, sum)));
   auto scale = dyn_cast<AffineConstantExpr>(binary.getRHS());
-  if (binary.getKind() != AffineExprKind::Mul || !scale)
+  int64_t scaled = 0;
+  if (binary.getKind() != AffineExprKind::Mul || !scale ||
+      failed(addProduct(factor, scale.getValue(), scaled)))
     return failure();
-  return addLinear(binary.getLHS(), factor * scale.getValue(), sum);
+  return addLinear(binary.getLHS(), scaled, sum);
 }
 
+/// True if no value of `expr`, over dims of the given sizes, overflows.
+static bool isBounded(const search::LinearExpr &expr, ArrayRef<int64_t> sizes) {
+  int64_t least = 0, most = 1;
+  auto add = [&](int64_t a, int64_t b) {
+    return succeeded(addProduct(a, b, a < 0 ? least : most));
+  };
+  return add(expr.constant, 1) &&
+         llvm::all_of(expr.terms, [&](const search::LinearExpr::Term &term) {
+           return add(term.coefficient, sizes[term.dim]);
+         });
+}
+
+/// Index expressions over dims of the given sizes; fails if one isn't linear,
+/// or too large.
 static FailureOr<SmallVector<search::LinearExpr, 4>>
-toLinear(ArrayRef<AffineExpr> index) {
+toLinear(ArrayRef<AffineExpr> index, ArrayRef<int64_t> sizes) {
   SmallVector<search::LinearExpr, 4> exprs;
   for (AffineExpr expr : index) {
     if (!expr) {
       exprs.push_back(search::LinearExpr::all());
       continue;
     }
-    if (failed(addLinear(expr, 1, exprs.emplace_back())))
+    if (failed(addLinear(expr, 1, exprs.emplace_back())) ||
+        !isBounded(exprs.back(), sizes))
       return failure();
   }
   return exprs;
@@ -623,18 +657,21 @@ FailureOr<search::Operator> SemanticsAttr::getOperator() const {
   if (hasDynamicDims())
     return failure();
   search::Operator op;
-  for (IterationDimAttr dim : getDims())
+  SmallVector<int64_t> sizes;
+  for (IterationDimAttr dim : getDims()) {
+    sizes.push_back(dim.getSize());
     op.dims.push_back({dim.getSize(),
                        static_cast<search::DimKind>(dim.getKind()),
                        dim.getCombiner() == Combiner::Sum});
+  }
   for (AccessAttr access : getOperands()) {
-    auto index = toLinear(access.getIndex());
+    auto index = toLinear(access.getIndex(), sizes);
     if (failed(index))
       return failure();
     op.operands.push_back({0, *index, int(access.getInitOf())});
   }
   for (AccessAttr access : getResults()) {
-    auto index = toLinear(access.getIndex());
+    auto index = toLinear(access.getIndex(), sizes);
     if (failed(index))
       return failure();
     op.results.push_back({0, *index});
@@ -698,6 +735,8 @@ LayoutAttr::verifyPlacement(function_ref<InFlightDiagnostic()> emitError,
   if (getDims().size() != shape.size())
     return emitError() << "layout has " << getDims().size()
                        << " dims, tensor has " << shape.size();
+  if (failed(verifyVolume(emitError, shape)))
+    return failure();
   return verifyAxes(emitError, getDims(), getPartial(), getCombiner(), mesh);
 }
 
@@ -762,8 +801,8 @@ Attribute BoxesAttr::parse(AsmParser &parser, Type) {
   if (parseIndex(parser, named, index) ||
       parsePartial(parser, partial, combiner) || parser.parseGreater())
     return {};
-  if (failed(toLinear(index))) {
-    parser.emitError(loc) << "index is not linear";
+  if (failed(toLinear(index, sizes))) {
+    parser.emitError(loc) << "index is not linear, or too large";
     return {};
   }
   return get(parser.getContext(), mesh, names, sizes, axes, index, partial,
@@ -804,7 +843,7 @@ search::Placement BoxesAttr::getPlacement(ArrayRef<int64_t>,
   placement.dimSizes.assign(getDimSizes().begin(), getDimSizes().end());
   placement.dimAxes = resolveAll(getDimAxes(), mesh);
   // Indices are linear: the parser and the builders see to that.
-  placement.index = *toLinear(getIndex());
+  placement.index = *toLinear(getIndex(), getDimSizes());
   return placement;
 }
 
@@ -815,6 +854,8 @@ BoxesAttr::verifyPlacement(function_ref<InFlightDiagnostic()> emitError,
   if (getIndex().size() != shape.size())
     return emitError() << "boxes have " << getIndex().size()
                        << " dims, tensor has " << shape.size();
+  if (failed(verifyVolume(emitError, shape)))
+    return failure();
   return verifyAxes(emitError, getDimAxes(), getPartial(), getCombiner(), mesh);
 }
 

@@ -154,7 +154,7 @@ static LogicalResult verifyStrategy(Operation *op, StrategyAttr strategy) {
     return op->emitOpError()
            << "strategy has " << strategy.getDims().size()
            << " dims, semantics has " << semantics.getDims().size();
-  if (failed(semantics.getOperator()))
+  if (failed(semantics.getOperator()) || hasDynamicTensors(op))
     return op->emitOpError()
            << "a strategy needs known sizes and linear indices";
   for (int64_t operand : strategy.getPartialOperands())

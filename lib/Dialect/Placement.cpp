@@ -76,6 +76,15 @@ SmallVector<Value> mlir::tofu::getTensorOperands(Operation *op) {
   return tensors;
 }
 
+bool mlir::tofu::hasDynamicTensors(Operation *op) {
+  auto isDynamic = [](Type type) {
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    return tensor && !tensor.hasStaticShape();
+  };
+  return llvm::any_of(op->getOperandTypes(), isDynamic) ||
+         llvm::any_of(op->getResultTypes(), isDynamic);
+}
+
 //===----------------------------------------------------------------------===//
 // Placements of operands and results
 //===----------------------------------------------------------------------===//

@@ -222,7 +222,8 @@ static SemanticsAttr compute(tensor::PadOp op, std::string &why) {
     in.push_back(padded ? AffineExpr() : out.back());
   }
   builder.addOperand(in);
-  for (Value captured : llvm::drop_begin(getTensorOperands(op)))
+  SmallVector<Value> tensors = getTensorOperands(op);
+  for (Value captured : llvm::drop_begin(tensors))
     builder.addWhole(cast<RankedTensorType>(captured.getType()).getRank());
   builder.addResult(out);
   return builder.build();

@@ -217,6 +217,9 @@ bool Elimination::improve(llvm::ArrayRef<unsigned> of,
   }
   Options limits = options;
   limits.neighbourhoods = 0;
+  // The order may be another one than that of chooseFixed: leave some room.
+  limits.tableLimit =
+      std::max(options.tableLimit, 16 * options.neighbourhoodLimit);
   int64_t before = costOf(of, assignment);
   if (!part.solve(limits, &assignment) || part.minimum() > before)
     return false;

@@ -209,13 +209,16 @@ void StepSearch::polish(Candidate &candidate, CostModel &model) {
 
 void StepSearch::polishPairs(Candidate &candidate, CostModel &model) {
   auto axes = splittingAxes(model.getMesh());
-  for (size_t i = 0; i < axes.size(); ++i)
-    for (size_t j = i + 1; j < axes.size(); ++j) {
-      llvm::SmallVector<unsigned, 2> pair{axes[i], axes[j]};
-      if (!isAffordable(candidate.states, pair, model.getMesh()) ||
-          !improve(candidate, pair, model))
-        continue;
+  for (bool helped = true; helped;) {
+    helped = false;
+    for (unsigned first : axes)
+      for (unsigned second : axes) {
+        llvm::SmallVector<unsigned, 2> pair{first, second};
+        if (first < second &&
+            isAffordable(candidate.states, pair, model.getMesh()))
+          helped |= improve(candidate, pair, model);
+      }
+    if (helped)
       polish(candidate, model);
-      i = j = 0;
-    }
+  }
 }

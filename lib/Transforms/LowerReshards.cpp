@@ -30,21 +30,19 @@ namespace {
 /// Lowers one reshard, in one or two steps.
 class Lowering {
 public:
-  Lowering(OpBuilder &builder, ReshardOp op, MeshOp meshOp)
-      : builder(builder), loc(op.getLoc()), shape(op.getGlobalShape()),
-        meshOp(meshOp), mesh(meshOp.getMesh()),
-        global(RankedTensorType::get(shape, op.getType().getElementType())) {}
+  Lowering(OpBuilder &builder, Location loc, RankedTensorType global,
+           MeshOp meshOp)
+      : builder(builder), loc(loc), shape(global.getShape()), meshOp(meshOp),
+        mesh(meshOp.getMesh()), global(global) {}
 
-  /// The local value `input`, which lies as `from` says, as `to` says. Null if
-  /// there is no way: a result partial over other axes than it can be.
+  /// The local value `input`, which lies as `from` says, as `to` says.
   Value move(Value input, PlacementAttrInterface from,
              PlacementAttrInterface to) {
-    if (llvm::equal(from.getPartialAxes(), to.getPartialAxes()))
-      return from.getPartialAxes().empty() || isWithin(to, from)
-                 ? moveBoxes(input, from, to)
-                 : Value();
+    bool sameAxes = llvm::equal(from.getPartialAxes(), to.getPartialAxes());
+    if (sameAxes && (to.getPartialAxes().empty() || isWithin(to, from)))
+      return moveBoxes(input, from, to);
     if (!to.getPartialAxes().empty())
-      return {};
+      return movePartial(input, from, to);
     return combine(input, from, to);
   }
 
@@ -145,6 +143,96 @@ private:
 
   static PlacementAttrInterface withoutPartial(PlacementAttrInterface from) {
     return cast<PlacementAttrInterface>(from.withPartial({}, Combiner::None));
+  }
+
+  /// Moves a value that stays partial over some axes. The addends are a tensor
+  /// with one more dim per such axis, cut by it: that is moved.
+  Value movePartial(Value input, PlacementAttrInterface from,
+                    PlacementAttrInterface to) {
+    ArrayRef<StringAttr> axes = to.getPartialAxes();
+    SmallVector<int64_t> addends;
+    for (unsigned axis : resolvePartial(to, mesh))
+      addends.push_back(mesh.sizes[axis]);
+    SmallVector<int64_t> allShape(addends);
+    llvm::append_range(allShape, shape);
+    PlacementAttrInterface allFrom = addAddendDims(from, axes, addends),
+                           allTo = addAddendDims(to, axes, addends);
+    Lowering all(builder, loc, global.clone(allShape), meshOp);
+    Value moved =
+        all.move(addUnitDims(input, from, axes.size()), allFrom, allTo);
+    numCollectives += all.numCollectives;
+    numSlices += all.numSlices;
+    return tensor::CollapseShapeOp::create(
+        builder, loc, getLocalType(global, to, mesh), moved,
+        getUnitDimGroups(axes.size()));
+  }
+
+  /// Groups of dims that put `count` leading dims of size one to the first one.
+  SmallVector<ReassociationIndices> getUnitDimGroups(int64_t count) {
+    SmallVector<ReassociationIndices> groups;
+    for (int64_t dim = 0; dim < global.getRank(); ++dim)
+      groups.push_back({dim + count});
+    if (!groups.empty())
+      for (int64_t dim = count; dim-- > 0;)
+        groups.front().insert(groups.front().begin(), dim);
+    return groups;
+  }
+
+  Value addUnitDims(Value input, PlacementAttrInterface from, int64_t count) {
+    RankedTensorType local = getLocalType(global, from, mesh);
+    if (input.getType() != local)
+      input = tensor::CastOp::create(builder, loc, local, input);
+    SmallVector<int64_t> expanded(count, 1);
+    SmallVector<OpFoldResult> sizes(count, builder.getIndexAttr(1));
+    llvm::append_range(expanded, local.getShape());
+    for (int64_t dim = 0; dim < global.getRank(); ++dim)
+      sizes.push_back(getShardSize(builder, loc, dim, from, shape, mesh));
+    return tensor::ExpandShapeOp::create(builder, loc, local.clone(expanded),
+                                         input, getUnitDimGroups(count), sizes);
+  }
+
+  /// `placement` with a leading dim per axis of `axes`, cut by it, over which
+  /// it is no longer partial.
+  PlacementAttrInterface addAddendDims(PlacementAttrInterface placement,
+                                       ArrayRef<StringAttr> axes,
+                                       ArrayRef<int64_t> addends) {
+    MLIRContext *context = placement.getContext();
+    SmallVector<StringAttr> partial;
+    for (StringAttr axis : placement.getPartialAxes())
+      if (!llvm::is_contained(axes, axis))
+        partial.push_back(axis);
+    Combiner combiner =
+        partial.empty() ? Combiner::None : placement.getCombiner();
+    AxesAttr partialAttr = AxesAttr::get(context, partial);
+    auto cuts = llvm::map_to_vector(axes, [&](StringAttr axis) {
+      return AxesAttr::get(context, ArrayRef<StringAttr>(axis));
+    });
+    if (auto layout = dyn_cast<LayoutAttr>(placement)) {
+      llvm::append_range(cuts, layout.getDims());
+      return LayoutAttr::get(context, layout.getMesh(), cuts, partialAttr,
+                             combiner);
+    }
+    auto boxes = cast<BoxesAttr>(placement);
+    SmallVector<StringAttr> names(boxes.getDimNames());
+    SmallVector<int64_t> sizes(boxes.getDimSizes());
+    SmallVector<AxesAttr> dimAxes(boxes.getDimAxes());
+    SmallVector<AffineExpr> index;
+    for (auto [cut, size] : llvm::zip_equal(cuts, addends)) {
+      index.push_back(builder.getAffineDimExpr(names.size()));
+      names.push_back(getFreshName(names));
+      sizes.push_back(size);
+      dimAxes.push_back(cut);
+    }
+    llvm::append_range(index, boxes.getIndex());
+    return BoxesAttr::get(context, boxes.getMesh(), names, sizes, dimAxes,
+                          index, partialAttr, combiner);
+  }
+
+  StringAttr getFreshName(ArrayRef<StringAttr> names) {
+    for (unsigned number = 0;; ++number)
+      if (auto name = builder.getStringAttr("p" + Twine(number));
+          !llvm::is_contained(names, name))
+        return name;
   }
 
   /// Combines partial results: by way of the layout from which the least is
@@ -250,16 +338,13 @@ struct LowerReshardsPass
   LogicalResult lower(ReshardOp op) {
     OpBuilder builder(op);
     MeshOp mesh = lookupMesh(op, op.getFrom().getMesh());
-    RankedTensorType local =
-        getLocalType(op.getInput().getType().clone(op.getGlobalShape()),
-                     op.getFrom(), mesh.getMesh());
+    RankedTensorType global =
+        op.getInput().getType().clone(op.getGlobalShape());
+    RankedTensorType local = getLocalType(global, op.getFrom(), mesh.getMesh());
     if (failed(verifyCompatibleShape(op.getInput().getType(), local)))
       return op.emitOpError() << "is on global types; run tofu-localize";
-    Lowering lowering(builder, op, mesh);
+    Lowering lowering(builder, op.getLoc(), global, mesh);
     Value result = lowering.move(op.getInput(), op.getFrom(), op.getTo());
-    if (!result)
-      return op.emitOpError() << "no way from a partial result over "
-                              << op.getFrom() << " to " << op.getTo();
     if (result.getType() != op.getType())
       result =
           tensor::CastOp::create(builder, op.getLoc(), op.getType(), result);

@@ -25,6 +25,29 @@ using namespace mlir;
 using namespace mlir::tofu;
 
 static constexpr StringLiteral kMeshName = "mesh";
+/// Of the files with plans.
+static constexpr int64_t kFormat = 1;
+
+/// True if no cost of a plan overflows: over every use of a value, each device
+/// receives it at most twice.
+static bool isCountable(const search::PartitionGraph &graph, double devices) {
+  auto bytesOf = [&](unsigned number) {
+    const search::Value &value = graph.values[number];
+    double bytes = value.elementBytes;
+    for (int64_t size : value.shape)
+      bytes *= size;
+    return bytes;
+  };
+  double bytes = 0;
+  for (const search::Operator &op : graph.operators) {
+    for (const search::Operand &operand : op.operands)
+      bytes += bytesOf(operand.value);
+    for (const search::Result &result : op.results)
+      bytes += bytesOf(result.value);
+  }
+  constexpr double kMostBytes = 1e18;
+  return 2 * devices * bytes < kMostBytes;
+}
 
 namespace {
 /// What the functions of a module have in common.
@@ -39,6 +62,8 @@ struct PlanPass : public tofu::impl::PlanPassBase<PlanPass> {
   using PlanPassBase::PlanPassBase;
 
   void runOnOperation() override {
+    meshInfo = {};
+    loaded.reset();
     if (failed(readOptions()) || failed(setUpMesh()))
       return signalPassFailure();
     Totals totals;
@@ -64,7 +89,7 @@ private:
       return error() << "charge must be once or per-use, not " << charge;
     if (devices < 0 || devices > MeshOp::kMostDevices)
       return error() << "devices must be between 1 and " << MeshOp::kMostDevices
-                     << ", not " << devices;
+                     << ", not " << devices.getValue();
     return load.empty() ? success() : readJson();
   }
 
@@ -73,13 +98,14 @@ private:
     auto file = openInputFile(load, &message);
     if (!file)
       return error() << message;
-    llvm::Expected<llvm::json::Value> value =
-        llvm::json::parse(file->getBuffer());
+    llvm::Expected<llvm::json::Value> value = parseJson(file->getBuffer());
     if (!value)
       return error() << load << ": " << llvm::toString(value.takeError());
     if (!value->getAsObject())
       return error() << load << ": not a plan";
     loaded = std::move(*value->getAsObject());
+    if (loaded->getInteger("format") != kFormat)
+      return error() << load << ": format must be " << kFormat;
     const llvm::json::Array *axes = loaded->getArray("mesh");
     if (!axes)
       return error() << load << ": no mesh";
@@ -125,7 +151,7 @@ private:
     if (failed(chooseMesh()))
       return failure();
     if (devices != 0 && meshInfo.numDevices() != devices)
-      return error() << "devices is " << devices << ", the mesh has "
+      return error() << "devices is " << devices.getValue() << ", the mesh has "
                      << meshInfo.numDevices();
     ModuleOp module = getOperation();
     meshSymbol = FlatSymbolRefAttr::get(module.getContext(), kMeshName);
@@ -147,6 +173,9 @@ private:
 
   LogicalResult plan(func::FuncOp function, Totals &totals) {
     PlanGraph graph(function);
+    if (!isCountable(graph.graph, meshInfo.numDevices()))
+      return function.emitError()
+             << "tensors are too large for the bytes of a plan to be counted";
     search::Plan result;
     if (failed(loaded ? loadPlan(graph, result)
                       : searchPlan(graph, result, totals)))
@@ -191,7 +220,20 @@ private:
     if (failed(fromJson(graph, *mine, complain)) ||
         failed(verify(graph.function)))
       return failure();
+    FailureOr<MeshOp> planMesh = getPlanMesh(graph.function);
+    if (failed(planMesh))
+      return failure();
+    if (*planMesh && planMesh->getSymNameAttr() != meshSymbol.getAttr()) {
+      complain("the plan is on @" + planMesh->getSymName() +
+               ", its mesh is called @" + meshSymbol.getValue());
+      return failure();
+    }
     result = graph.read(meshInfo);
+    if (std::optional<unsigned> other = graph.findUntied(result, meshSymbol)) {
+      complain("results " + Twine(*other) +
+               " lies otherwise than the value that it is");
+      return failure();
+    }
     if (std::optional<std::string> wrong =
             search::checkPlan(graph.graph, result)) {
       complain(*wrong);
@@ -207,7 +249,7 @@ private:
     if (!file)
       return error() << message;
     llvm::json::Object object{
-        {"format", 1},
+        {"format", kFormat},
         {"devices", meshInfo.numDevices()},
         {"mesh", toJson(meshInfo)},
         {"options", llvm::json::Object{{"algorithm", "recursive"},

@@ -122,16 +122,6 @@ static SmallVector<uint64_t, 2> keepLinear(ArrayRef<uint64_t> sets,
   return result;
 }
 
-/// True if a tensor that `op` makes, or takes, is of unknown size.
-static bool hasDynamicTensors(Operation *op) {
-  auto isDynamic = [](Type type) {
-    auto tensor = dyn_cast<RankedTensorType>(type);
-    return tensor && !tensor.hasStaticShape();
-  };
-  return llvm::any_of(op->getResultTypes(), isDynamic) ||
-         llvm::any_of(op->getOperandTypes(), isDynamic);
-}
-
 void PlanGraph::addOperator(Operation *op) {
   // Every device makes what it needs of it.
   if (op->getNumResults() == 1 && isConstantTensor(op->getResult(0)))
@@ -266,6 +256,32 @@ LayoutAttr PlanGraph::getLayout(Value value, const search::Plan &plan,
       mesh, cast<RankedTensorType>(value.getType()).getRank());
 }
 
+SmallVector<LayoutAttr>
+PlanGraph::getResultLayouts(const search::Plan &plan,
+                            FlatSymbolRefAttr mesh) const {
+  func::FuncOp f = function;
+  DenseMap<unsigned, unsigned> carried = getCarried();
+  SmallVector<LayoutAttr> layouts;
+  for (auto [i, value] :
+       llvm::enumerate(f.getBody().front().getTerminator()->getOperands())) {
+    auto tied = carried.find(i);
+    Value like = tied == carried.end() ? value : f.getArgument(tied->second);
+    layouts.push_back(isa<RankedTensorType>(value.getType())
+                          ? getLayout(like, plan, mesh)
+                          : LayoutAttr());
+  }
+  return layouts;
+}
+
+std::optional<unsigned> PlanGraph::findUntied(const search::Plan &plan,
+                                              FlatSymbolRefAttr mesh) const {
+  func::FuncOp f = function;
+  for (auto [i, layout] : llvm::enumerate(getResultLayouts(plan, mesh)))
+    if (layout && layout != f.getResultAttr(i, TofuDialect::kLayout))
+      return i;
+  return std::nullopt;
+}
+
 void PlanGraph::write(const search::Plan &plan, FlatSymbolRefAttr mesh) {
   for (auto [i, planned] : llvm::enumerate(operators)) {
     if (planned.semantics)
@@ -286,17 +302,9 @@ void PlanGraph::write(const search::Plan &plan, FlatSymbolRefAttr mesh) {
     if (isa<RankedTensorType>(arg.getType()))
       function.setArgAttr(arg.getArgNumber(), TofuDialect::kLayout,
                           getLayout(arg, plan, mesh));
-  DenseMap<unsigned, unsigned> carried = getCarried();
-  Operation *terminator = function.getBody().front().getTerminator();
-  for (auto [i, value] : llvm::enumerate(terminator->getOperands())) {
-    if (!isa<RankedTensorType>(value.getType()))
-      continue;
-    auto tied = carried.find(i);
-    if (tied != carried.end())
-      value = function.getArgument(tied->second);
-    function.setResultAttr(i, TofuDialect::kLayout,
-                           getLayout(value, plan, mesh));
-  }
+  for (auto [i, layout] : llvm::enumerate(getResultLayouts(plan, mesh)))
+    if (layout)
+      function.setResultAttr(i, TofuDialect::kLayout, layout);
 }
 
 static search::Layout resolve(LayoutAttr layout, int64_t rank,

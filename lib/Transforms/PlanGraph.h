@@ -45,6 +45,11 @@ public:
   /// Reads the plan back from the attributes.
   search::Plan read(const search::Mesh &mesh) const;
 
+  /// The first result of the function whose layout isn't what it must be: that
+  /// of its value, or of the argument that it is tied to.
+  std::optional<unsigned> findUntied(const search::Plan &plan,
+                                     FlatSymbolRefAttr mesh) const;
+
   /// Which result must keep the layout of which argument: argument numbers by
   /// result number (`tf.aliasing_output`, `tofu.carried_to`).
   DenseMap<unsigned, unsigned> getCarried() const;
@@ -59,6 +64,9 @@ private:
   void addCarried();
   LayoutAttr getLayout(Value value, const search::Plan &plan,
                        FlatSymbolRefAttr mesh) const;
+  /// Per result of the function; null for what is no tensor.
+  SmallVector<LayoutAttr> getResultLayouts(const search::Plan &plan,
+                                           FlatSymbolRefAttr mesh) const;
   search::Strategy toSemantics(unsigned i, search::Strategy strategy) const;
   search::Strategy toGraph(unsigned i, search::Strategy strategy) const;
 

@@ -126,10 +126,39 @@ LogicalResult mlir::tofu::fromJson(search::Mesh &mesh, const json::Array &axes,
   return success();
 }
 
+/// How deep objects and arrays are nested in `text`.
+static unsigned getDepth(StringRef text) {
+  unsigned depth = 0, most = 0;
+  bool inString = false;
+  for (size_t i = 0; i < text.size(); ++i) {
+    char c = text[i];
+    if (c == '"')
+      inString = !inString;
+    else if (inString)
+      i += c == '\\';
+    else if (c == '[' || c == '{')
+      most = std::max(most, ++depth);
+    else if (depth && (c == ']' || c == '}'))
+      --depth;
+  }
+  return most;
+}
+
+llvm::Expected<json::Value> mlir::tofu::parseJson(StringRef text) {
+  constexpr unsigned kMostDepth = 64;
+  if (getDepth(text) > kMostDepth)
+    return llvm::createStringError("nested too deeply");
+  return json::parse(text);
+}
+
 /// Parses an attribute of kind `AttrTy`; a file is no place for a crash.
 template <typename AttrTy>
 static AttrTy parse(MLIRContext *context, std::optional<llvm::StringRef> text) {
-  if (!text)
+  // Layouts and strategies have two brackets, and one per dim.
+  constexpr int64_t kMostBrackets = 256;
+  if (!text || llvm::count_if(*text, [](char c) {
+                 return c == '[' || c == '{' || c == '<' || c == '(';
+               }) > kMostBrackets)
     return {};
   // The parser's own diagnostics have no place to point at.
   ScopedDiagnosticHandler silence(context, [](Diagnostic &) {});

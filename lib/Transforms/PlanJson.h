@@ -29,6 +29,10 @@ llvm::json::Array toJson(const search::Mesh &mesh);
 LogicalResult fromJson(search::Mesh &mesh, const llvm::json::Array &axes,
                        function_ref<void(const Twine &)> complain);
 
+/// Parses the text of a file; nesting that no plan has is an error, since the
+/// parser would overflow the stack.
+llvm::Expected<llvm::json::Value> parseJson(llvm::StringRef text);
+
 } // namespace mlir::tofu
 
 #endif // TOFU_LIB_TRANSFORMS_PLANJSON_H

@@ -1,3 +1,9 @@
+// Attributes print as they are parsed.
+//
+// Part of the Tofu project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // RUN: tofu-opt -allow-unregistered-dialect %s | tofu-opt -allow-unregistered-dialect | FileCheck %s
 // RUN: tofu-opt -allow-unregistered-dialect -mlir-print-op-generic %s | tofu-opt -allow-unregistered-dialect | FileCheck %s
 // RUN: tofu-opt -allow-unregistered-dialect -emit-bytecode %s | tofu-opt -allow-unregistered-dialect | FileCheck %s

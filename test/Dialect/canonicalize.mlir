@@ -1,3 +1,9 @@
+// Folders of bounds and moves.
+//
+// Part of the Tofu project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // RUN: tofu-opt %s -canonicalize | FileCheck %s
 
 tofu.mesh @mesh [x = 2, y = 3]

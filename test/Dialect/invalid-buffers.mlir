@@ -1,3 +1,9 @@
+// What the verifiers of the operations on buffers refuse.
+//
+// Part of the Tofu project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // RUN: tofu-opt %s -split-input-file -verify-diagnostics
 
 //===----------------------------------------------------------------------===//

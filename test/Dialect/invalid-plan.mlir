@@ -1,3 +1,9 @@
+// What the verifiers of semantics, strategies and layouts refuse.
+//
+// Part of the Tofu project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // RUN: tofu-opt %s -split-input-file -verify-diagnostics -allow-unregistered-dialect
 
 // The attributes that hold semantics and plan, on operations and functions.
@@ -158,9 +164,29 @@ func.func @not_linear(%a: tensor<8xf32>) {
 // -----
 
 tofu.mesh @mesh [x = 2]
+func.func @too_large(%a: tensor<8xf32>) {
+  // expected-error@below {{'test.op' op a strategy needs known sizes and linear indices}}
+  "test.op"(%a) {tofu.semantics = #tofu.semantics<[m = 8], (a[m * 9223372036854775807]) -> ()>,
+                 tofu.strategy = #tofu.strategy<@mesh, [{x}]>} : (tensor<8xf32>) -> ()
+  return
+}
+
+// -----
+
+tofu.mesh @mesh [x = 2]
 func.func @dynamic(%a: tensor<?xf32>) {
   // expected-error@below {{'test.op' op a strategy needs known sizes and linear indices}}
   "test.op"(%a) {tofu.semantics = #tofu.semantics<[m = ?], (a[m]) -> ()>,
+                 tofu.strategy = #tofu.strategy<@mesh, [{x}]>} : (tensor<?xf32>) -> ()
+  return
+}
+
+// -----
+
+tofu.mesh @mesh [x = 2]
+func.func @dynamic_tensor(%a: tensor<?xf32>) {
+  // expected-error@below {{'test.op' op a strategy needs known sizes and linear indices}}
+  "test.op"(%a) {tofu.semantics = #tofu.semantics<[m = 8], (a[m]) -> ()>,
                  tofu.strategy = #tofu.strategy<@mesh, [{x}]>} : (tensor<?xf32>) -> ()
   return
 }

@@ -1,3 +1,9 @@
+// What the parser of attributes refuses.
+//
+// Part of the Tofu project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // RUN: tofu-opt %s -split-input-file -verify-diagnostics -allow-unregistered-dialect
 
 // What the parser says of attributes.
@@ -55,13 +61,23 @@
 
 // -----
 
-// expected-error@below {{index is not linear}}
+// expected-error@below {{index is not linear, or too large}}
 "test.op"() {a = #tofu.boxes<@mesh, [m = 4 {x}], [m mod 2]>} : () -> ()
 
 // -----
 
-// expected-error@below {{index is not linear}}
+// expected-error@below {{index is not linear, or too large}}
 "test.op"() {a = #tofu.boxes<@mesh, [m = 4, n = 2], [m floordiv 2 + n]>} : () -> ()
+
+// -----
+
+// expected-error@below {{index is not linear, or too large}}
+"test.op"() {a = #tofu.boxes<@mesh, [m = 3], [m * 4611686018427387904]>} : () -> ()
+
+// -----
+
+// expected-error@below {{index is not linear, or too large}}
+"test.op"() {a = #tofu.boxes<@mesh, [m = 9223372036854775807], [m + 1]>} : () -> ()
 
 // -----
 

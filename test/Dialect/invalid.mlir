@@ -1,3 +1,9 @@
+// What the verifiers of meshes, bounds and moves refuse.
+//
+// Part of the Tofu project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // RUN: tofu-opt %s -split-input-file -verify-diagnostics
 
 //===----------------------------------------------------------------------===//
@@ -58,6 +64,24 @@ tofu.mesh @mesh [x = 2]
 func.func @negative_shape() -> index {
   // expected-error@below {{'tofu.shard_size' op global dim 1 has size -4}}
   %0 = tofu.shard_size 0 of #tofu.layout<@mesh, [{x}, {}]> in [8, -4] : index
+  return %0 : index
+}
+
+// -----
+
+tofu.mesh @mesh [x = 2]
+func.func @too_large() -> index {
+  // expected-error@below {{'tofu.shard_size' op placement: tensor has too many elements}}
+  %0 = tofu.shard_size 0 of #tofu.layout<@mesh, [{x}, {}]> in [4611686018427387904, 4] : index
+  return %0 : index
+}
+
+// -----
+
+tofu.mesh @mesh [x = 2]
+func.func @boxes_too_large() -> index {
+  // expected-error@below {{'tofu.shard_size' op placement: tensor has too many elements}}
+  %0 = tofu.shard_size 0 of #tofu.boxes<@mesh, [m = 4 {x}], [m, :]> in [4611686018427387904, 4] : index
   return %0 : index
 }
 

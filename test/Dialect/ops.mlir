@@ -1,3 +1,9 @@
+// Operations print as they are parsed.
+//
+// Part of the Tofu project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // RUN: tofu-opt %s | tofu-opt | FileCheck %s
 // RUN: tofu-opt -mlir-print-op-generic %s | tofu-opt | FileCheck %s
 // RUN: tofu-opt -emit-bytecode %s | tofu-opt | FileCheck %s

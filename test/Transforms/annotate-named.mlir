@@ -1,7 +1,14 @@
+// Semantics of named operations.
+//
+// Part of the Tofu project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // RUN: tofu-opt %s -tofu-annotate | FileCheck %s
 
 // What the named operations of linalg read and write, in alphabetical order;
-// convolutions and pooling are in annotate-windows.mlir.
+// convolutions and pooling are in annotate-convolutions.mlir and
+// annotate-pooling.mlir.
 
 // CHECK-LABEL: func.func @abs(
 // CHECK: linalg.abs

@@ -36,6 +36,10 @@ RankedTensorType getLocalType(RankedTensorType global,
 /// semantics: its own operands, then what its regions capture, once each.
 SmallVector<Value> getTensorOperands(Operation *op);
 
+/// True if the size of a tensor that is an operand or result of `op` is not
+/// known.
+bool hasDynamicTensors(Operation *op);
+
 /// What `strategy` needs of operand `i` of `semantics` (of the given shape),
 /// partial over the axes that pass through: a layout where it is one, else
 /// boxes.

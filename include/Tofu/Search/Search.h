@@ -39,7 +39,7 @@ struct SearchOptions {
   int64_t tableLimit = int64_t(1) << 22;
   /// Choices for several axes are made together if no more than so many costs
   /// must be computed, and no more than so many table entries.
-  int64_t jointCosts = int64_t(1) << 20, jointWork = int64_t(1) << 24;
+  int64_t jointCosts = int64_t(1) << 20, jointWork = int64_t(1) << 26;
 };
 
 struct SearchResult {

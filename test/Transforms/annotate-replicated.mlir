@@ -1,0 +1,188 @@
+// Operations without semantics, and wrong semantics.
+//
+// Part of the Tofu project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+// RUN: tofu-opt %s -split-input-file -tofu-annotate -verify-diagnostics -allow-unregistered-dialect
+
+// An operation without semantics is replicated, with one remark per kind of
+// operation that says why; semantics that contradict the operation are an error.
+
+func.func @dynamic(%a: tensor<?x4xf32>) -> tensor<?x4xf32> {
+  // expected-remark@below {{is replicated: sizes are not known; further ones alike are not reported}}
+  %0 = math.exp %a : tensor<?x4xf32>
+  // Not again.
+  %1 = math.exp %0 : tensor<?x4xf32>
+  // expected-remark@below {{is replicated: sizes are not known; further ones alike are not reported}}
+  %2 = linalg.add ins(%0, %1 : tensor<?x4xf32>, tensor<?x4xf32>) outs(%a : tensor<?x4xf32>) -> tensor<?x4xf32>
+  return %2 : tensor<?x4xf32>
+}
+
+// Nor in the next function.
+func.func @dynamic_again(%a: tensor<?xf32>) -> tensor<?xf32> {
+  %0 = math.exp %a : tensor<?xf32>
+  return %0 : tensor<?xf32>
+}
+
+// -----
+
+func.func @unranked(%a: tensor<*xf32>) -> (tensor<*xf32>, tensor<8xf32>, tensor<*xf32>) {
+  // expected-remark@below {{is replicated: not on tensors; further ones alike are not reported}}
+  %0 = math.exp %a : tensor<*xf32>
+  // expected-remark@below {{is replicated: sizes are not known; further ones alike are not reported}}
+  %1 = tensor.cast %0 : tensor<*xf32> to tensor<8xf32>
+  %2 = tensor.cast %1 : tensor<8xf32> to tensor<*xf32>
+  return %0, %1, %2 : tensor<*xf32>, tensor<8xf32>, tensor<*xf32>
+}
+
+// -----
+
+func.func @loop(%n: index, %a: tensor<8xf32>) -> tensor<8xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  // The loop is replicated, and all that is in it.
+  // expected-remark@below {{is replicated: it has no semantics; further ones alike are not reported}}
+  %0 = scf.for %i = %c0 to %n step %c1 iter_args(%x = %a) -> tensor<8xf32> {
+    %1 = math.exp %x : tensor<8xf32>
+    scf.yield %1 : tensor<8xf32>
+  }
+  %2 = scf.for %i = %c0 to %n step %c1 iter_args(%x = %0) -> tensor<8xf32> {
+    scf.yield %x : tensor<8xf32>
+  }
+  return %2 : tensor<8xf32>
+}
+
+// -----
+
+func.func @unknown(%a: tensor<8xf32>) -> tensor<8xf32> {
+  // expected-remark@below {{is replicated: it has no semantics; further ones alike are not reported}}
+  %0 = "test.op"(%a) : (tensor<8xf32>) -> tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
+
+// -----
+
+// expected-remark@below {{is replicated: it has several blocks}}
+func.func @branches(%c: i1, %a: tensor<8xf32>) -> tensor<8xf32> {
+  cf.cond_br %c, ^bb1, ^bb2
+^bb1:
+  %0 = math.exp %a : tensor<8xf32>
+  return %0 : tensor<8xf32>
+^bb2:
+  return %a : tensor<8xf32>
+}
+
+// -----
+
+func.func private @elsewhere(tensor<8xf32>) -> tensor<8xf32>
+
+func.func @call(%a: tensor<8xf32>) -> tensor<8xf32> {
+  // expected-remark@below {{is replicated: it has no semantics; further ones alike are not reported}}
+  %0 = call @elsewhere(%a) : (tensor<8xf32>) -> tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
+
+// -----
+
+func.func @unknown_slice(%a: tensor<8xf32>, %i: index) -> tensor<4xf32> {
+  // expected-remark@below {{is replicated: the slice is not known; further ones alike are not reported}}
+  %0 = tensor.extract_slice %a[%i] [4] [1] : tensor<8xf32> to tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
+func.func @backwards(%a: tensor<8xf32>) -> tensor<4xf32> {
+  // expected-remark@below {{is replicated: the slice runs backwards; further ones alike are not reported}}
+  %0 = tensor.extract_slice %a[7] [4] [-1] : tensor<8xf32> to tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
+func.func @index_padding(%a: tensor<8xindex>) -> tensor<10xindex> {
+  // expected-remark@below {{is replicated: the padding depends on the index; further ones alike are not reported}}
+  %0 = tensor.pad %a low[1] high[1] {
+  ^bb0(%i: index):
+    tensor.yield %i : index
+  } : tensor<8xindex> to tensor<10xindex>
+  return %0 : tensor<10xindex>
+}
+
+// -----
+
+// Only the diagonal is written; the rest is what it was.
+func.func @diagonal(%a: tensor<8xf32>, %out: tensor<8x8xf32>) -> tensor<8x8xf32> {
+  // expected-remark@below {{is replicated: a result is not indexed by dims, each once; further ones alike are not reported}}
+  %0 = linalg.generic {indexing_maps = [affine_map<(m) -> (m)>, affine_map<(m) -> (m, m)>], iterator_types = ["parallel"]}
+      ins(%a : tensor<8xf32>) outs(%out : tensor<8x8xf32>) {
+  ^bb0(%x: f32, %o: f32):
+    linalg.yield %x : f32
+  } -> tensor<8x8xf32>
+  return %0 : tensor<8x8xf32>
+}
+
+// -----
+
+func.func @on_buffers(%a: memref<8xf32>, %b: tensor<8xf32>, %c: memref<8xf32>) -> tensor<8xf32> {
+  // Without tensors there is nothing to say.
+  linalg.exp ins(%a : memref<8xf32>) outs(%c : memref<8xf32>)
+  return %b : tensor<8xf32>
+}
+
+// -----
+
+//===----------------------------------------------------------------------===//
+// Semantics that the program comes with
+//===----------------------------------------------------------------------===//
+
+func.func @unread(%a: tensor<8xf32>) -> tensor<8xf32> {
+  // expected-error@below {{'math.exp' op semantics contradict those of the operation: #tofu.semantics<[d0 = 8], (in0[d0]) -> (out0[d0])>}}
+  %0 = math.exp %a {tofu.semantics = #tofu.semantics<[m = 8], (_) -> (r[m])>} : tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
+
+// -----
+
+func.func @another_index(%a: tensor<8x8xf32>) -> tensor<8x8xf32> {
+  // expected-error@below {{'math.exp' op semantics contradict those of the operation: #tofu.semantics<[d0 = 8, d1 = 8], (in0[d0, d1]) -> (out0[d0, d1])>}}
+  %0 = math.exp %a {tofu.semantics = #tofu.semantics<[m = 8, n = 8], (a[n, m]) -> (r[m, n])>} : tensor<8x8xf32>
+  return %0 : tensor<8x8xf32>
+}
+
+// -----
+
+// A whole operand next to a cut result.
+func.func @whole(%a: tensor<8x8xf32>) -> tensor<8x8xf32> {
+  // expected-error@below {{'math.exp' op semantics contradict those of the operation: #tofu.semantics<[d0 = 8, d1 = 8], (in0[d0, d1]) -> (out0[d0, d1])>}}
+  %0 = math.exp %a {tofu.semantics = #tofu.semantics<[m = 8, n = 8], (a[:, :]) -> (r[m, n])>} : tensor<8x8xf32>
+  return %0 : tensor<8x8xf32>
+}
+
+// -----
+
+func.func @another_combiner(%a: tensor<8x4xf32>, %out: tensor<8xf32>) -> tensor<8xf32> {
+  // expected-error@below {{'linalg.reduce' op semantics contradict those of the operation: #tofu.semantics<[d0 = 8, d1 = 4 : max], (in0[d0, d1], init out0[d0]) -> (out0[d0])>}}
+  %0 = linalg.reduce { arith.maximumf } ins(%a : tensor<8x4xf32>) outs(%out : tensor<8xf32>) dimensions = [1]
+      {tofu.semantics = #tofu.semantics<[m = 8, k = 4 : sum], (a[m, k], init r[m]) -> (r[m])>}
+  return %0 : tensor<8xf32>
+}
+
+// -----
+
+// The parts would each start from the initial value.
+func.func @no_initial_value(%a: tensor<8x4xf32>, %out: tensor<8xf32>) -> tensor<8xf32> {
+  // expected-error@below {{'linalg.reduce' op semantics contradict those of the operation: #tofu.semantics<[d0 = 8, d1 = 4 : sum], (in0[d0, d1], init out0[d0]) -> (out0[d0])>}}
+  %0 = linalg.reduce { arith.addf } ins(%a : tensor<8x4xf32>) outs(%out : tensor<8xf32>) dimensions = [1]
+      {tofu.semantics = #tofu.semantics<[m = 8, k = 4 : sum], (a[m, k], o[m]) -> (r[m])>}
+  return %0 : tensor<8xf32>
+}
+
+// -----
+
+func.func @indescribable(%a: tensor<8xf32>) -> tensor<4xf32> {
+  // expected-error@below {{'tensor.extract_slice' op can't be cut, semantics or not: the slice runs backwards}}
+  %0 = tensor.extract_slice %a[7] [4] [-1] {tofu.semantics = #tofu.semantics<[m = 4], (a[-m + 7]) -> (r[m])>} : tensor<8xf32> to tensor<4xf32>
+  return %0 : tensor<4xf32>
+}

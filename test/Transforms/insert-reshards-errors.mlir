@@ -1,0 +1,68 @@
+// Plans that tofu-insert-reshards refuses.
+//
+// Part of the Tofu project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+// RUN: tofu-opt %s -split-input-file -verify-diagnostics -tofu-insert-reshards -allow-unregistered-dialect
+
+tofu.mesh @mesh [x = 2]
+func.func @result_of_operation(%a: tensor<8xf32> {tofu.layout = #tofu.layout<@mesh, [{x}]>}) -> (tensor<8xf32> {tofu.layout = #tofu.layout<@mesh, [{x}]>}) {
+  // expected-error@below {{'math.exp' op result 0 has no layout; run tofu-plan}}
+  %0 = math.exp %a {tofu.semantics = #tofu.semantics<[m = 8], (a[m]) -> (r[m])>, tofu.strategy = #tofu.strategy<@mesh, [{x}]>} : tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
+
+// -----
+
+tofu.mesh @mesh [x = 2]
+func.func @result_of_whole_operation(%a: tensor<8xf32> {tofu.layout = #tofu.layout<@mesh, [{x}]>}) -> (tensor<8xf32> {tofu.layout = #tofu.layout<@mesh, [{x}]>}) {
+  // expected-error@below {{'test.op' op result 1 has no layout; run tofu-plan}}
+  %0:2 = "test.op"(%a) {tofu.layouts = [unit, unit]} : (tensor<8xf32>) -> (index, tensor<8xf32>)
+  return %0#1 : tensor<8xf32>
+}
+
+// -----
+
+tofu.mesh @mesh [x = 2]
+// expected-error@below {{result 1 has no tofu.layout}}
+func.func @result_of_function(%a: tensor<8xf32> {tofu.layout = #tofu.layout<@mesh, [{x}]>}) -> (index, tensor<8xf32>) {
+  %0 = arith.constant 0 : index
+  return %0, %a : index, tensor<8xf32>
+}
+
+// -----
+
+tofu.mesh @mesh [x = 2]
+tofu.mesh @other [x = 2]
+func.func @two_meshes(%a: tensor<8xf32> {tofu.layout = #tofu.layout<@mesh, [{x}]>}) -> (tensor<8xf32> {tofu.layout = #tofu.layout<@mesh, [{x}]>}) {
+  // expected-error@below {{the plan is on @mesh and on @other}}
+  %0 = math.exp %a {tofu.semantics = #tofu.semantics<[m = 8], (a[m]) -> (r[m])>, tofu.strategy = #tofu.strategy<@other, [{x}]>,
+                    tofu.layouts = [#tofu.layout<@mesh, [{x}]>]} : tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
+
+// -----
+
+// A sum that starts from somewhere can't stay in parts.
+tofu.mesh @mesh [x = 2]
+func.func @partial(%a: tensor<8x4xf32> {tofu.layout = #tofu.layout<@mesh, [{}, {x}]>}, %init: tensor<8xf32> {tofu.layout = #tofu.layout<@mesh, [{}]>})
+    -> (tensor<8xf32> {tofu.layout = #tofu.layout<@mesh, [{x}]>}) {
+  // expected-error@below {{'linalg.reduce' op result 0 stays partial, but has an initial value to combine}}
+  %0 = linalg.reduce { arith.addf } ins(%a : tensor<8x4xf32>) outs(%init : tensor<8xf32>) dimensions = [1]
+      {tofu.semantics = #tofu.semantics<[m = 8, k = 4 : sum], (a[m, k], init r[m]) -> (r[m])>, tofu.strategy = #tofu.strategy<@mesh, [{}, {x}]>,
+       tofu.layouts = [#tofu.layout<@mesh, [{}], sum {x}>]}
+  return %0 : tensor<8xf32>
+}
+
+// -----
+
+tofu.mesh @mesh [x = 2]
+func.func @no_neutral_element(%a: tensor<8x4xcomplex<f32>> {tofu.layout = #tofu.layout<@mesh, [{}, {x}]>}, %init: tensor<8xcomplex<f32>> {tofu.layout = #tofu.layout<@mesh, [{}]>})
+    -> (tensor<8xcomplex<f32>> {tofu.layout = #tofu.layout<@mesh, [{x}]>}) {
+  // expected-error@below {{'test.op' op operand 1: 'complex<f32>' has no neutral element of sum}}
+  %0 = "test.op"(%a, %init) {tofu.semantics = #tofu.semantics<[m = 8, k = 4 : sum], (a[m, k], init r[m]) -> (r[m])>,
+                             tofu.strategy = #tofu.strategy<@mesh, [{}, {x}]>, tofu.layouts = [#tofu.layout<@mesh, [{x}]>]}
+      : (tensor<8x4xcomplex<f32>>, tensor<8xcomplex<f32>>) -> tensor<8xcomplex<f32>>
+  return %0 : tensor<8xcomplex<f32>>
+}

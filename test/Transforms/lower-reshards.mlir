@@ -1,0 +1,211 @@
+// Collectives and slices of reshards.
+//
+// Part of the Tofu project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+// RUN: tofu-opt %s -tofu-lower-reshards | FileCheck %s
+
+// Each reshard as the collectives that it is, or as a slice of what is there.
+
+tofu.mesh @mesh [x = 2, y = 3]
+tofu.mesh @square [x = 2, y = 2]
+
+//===----------------------------------------------------------------------===//
+// What a device has already
+//===----------------------------------------------------------------------===//
+
+// CHECK-LABEL: func.func @same(
+// CHECK-SAME: %[[A:[^:]+]]: tensor<3xf32>
+// CHECK-NEXT: return %[[A]]
+func.func @same(%a: tensor<3xf32>) -> tensor<3xf32> {
+  %0 = tofu.reshard %a from #tofu.layout<@mesh, [{x}]> to #tofu.boxes<@mesh, [m = 6 {x}], [m]> in [6] : tensor<3xf32> -> tensor<3xf32>
+  return %0 : tensor<3xf32>
+}
+
+// CHECK-LABEL: func.func @slice(
+// CHECK-SAME: %[[A:[^:]+]]: tensor<6x4xf32>
+// CHECK-NEXT: %[[LO:.*]] = tofu.shard_offset 0 of #tofu.layout<@mesh, [{x}, {}]> in [6, 4] : index
+// CHECK-NEXT: %[[R:.*]] = tensor.extract_slice %[[A]][%[[LO]], 0] [3, 4] [1, 1] : tensor<6x4xf32> to tensor<3x4xf32>
+// CHECK-NEXT: return %[[R]]
+func.func @slice(%a: tensor<6x4xf32>) -> tensor<3x4xf32> {
+  %0 = tofu.reshard %a from #tofu.layout<@mesh, [{}, {}]> to #tofu.layout<@mesh, [{x}, {}]> in [6, 4] : tensor<6x4xf32> -> tensor<3x4xf32>
+  return %0 : tensor<3x4xf32>
+}
+
+// A part of a part: 7 over x is 4 and 3, over y 2, 1, 1 and 1, 1, 1. Where it
+// starts in the outer part depends on both.
+// CHECK-LABEL: func.func @slice_nested(
+// CHECK-SAME: %[[A:[^:]+]]: tensor<?xf32>
+// CHECK-NEXT: %[[OUTER:.*]] = tofu.shard_offset 0 of #tofu.layout<@mesh, [{x}]> in [7] : index
+// CHECK-NEXT: %[[INNER:.*]] = tofu.shard_offset 0 of #tofu.layout<@mesh, [{x, y}]> in [7] : index
+// CHECK-NEXT: %[[LO:.*]] = arith.subi %[[INNER]], %[[OUTER]] : index
+// CHECK-NEXT: %[[N:.*]] = tofu.shard_size 0 of #tofu.layout<@mesh, [{x, y}]> in [7] : index
+// CHECK-NEXT: tensor.extract_slice %[[A]][%[[LO]]] [%[[N]]] [1] : tensor<?xf32> to tensor<?xf32>
+func.func @slice_nested(%a: tensor<?xf32>) -> tensor<?xf32> {
+  %0 = tofu.reshard %a from #tofu.layout<@mesh, [{x}]> to #tofu.layout<@mesh, [{x, y}]> in [7] : tensor<?xf32> -> tensor<?xf32>
+  return %0 : tensor<?xf32>
+}
+
+// Both boxes move alike: a window of 1 in one of 3 always starts at 1.
+// CHECK-LABEL: func.func @slice_window(
+// CHECK-SAME: %[[A:[^:]+]]: tensor<5xf32>
+// CHECK-NEXT: tensor.extract_slice %[[A]][1] [3] [1] : tensor<5xf32> to tensor<3xf32>
+func.func @slice_window(%a: tensor<5xf32>) -> tensor<3xf32> {
+  %0 = tofu.reshard %a from #tofu.boxes<@mesh, [m = 6 {x}, w = 3], [m + w]> to #tofu.boxes<@mesh, [m = 6 {x}], [m + 1]> in [8] : tensor<5xf32> -> tensor<3xf32>
+  return %0 : tensor<3xf32>
+}
+
+// Parts of a sum may be sliced like others.
+// CHECK-LABEL: func.func @slice_partial(
+// CHECK: tensor.extract_slice {{.*}} : tensor<6xf32> to tensor<3xf32>
+// CHECK-NOT: tofu.{{all|reduce|fetch}}
+// CHECK: return
+func.func @slice_partial(%a: tensor<6xf32>) -> tensor<3xf32> {
+  %0 = tofu.reshard %a from #tofu.layout<@mesh, [{}], sum {y}> to #tofu.layout<@mesh, [{x}], sum {y}> in [6] : tensor<6xf32> -> tensor<3xf32>
+  return %0 : tensor<3xf32>
+}
+
+// The result has the type that is asked for.
+// CHECK-LABEL: func.func @types(
+// CHECK-SAME: %[[A:[^:]+]]: tensor<?xf32>
+// CHECK-NEXT: %[[S:.*]] = tensor.cast %[[A]] : tensor<?xf32> to tensor<3xf32>
+// CHECK-NEXT: %[[D:.*]] = tensor.cast %[[S]] : tensor<3xf32> to tensor<?xf32>
+// CHECK-NEXT: return %[[D]] : tensor<?xf32>
+func.func @types(%a: tensor<?xf32>) -> tensor<?xf32> {
+  %0 = tofu.reshard %a from #tofu.layout<@mesh, [{x}]> to #tofu.layout<@mesh, [{x}]> in [6] : tensor<?xf32> -> tensor<?xf32>
+  return %0 : tensor<?xf32>
+}
+
+//===----------------------------------------------------------------------===//
+// Moves
+//===----------------------------------------------------------------------===//
+
+// CHECK-LABEL: func.func @all_gather(
+// CHECK-NEXT: tofu.all_gather %{{.*}} from #tofu.layout<@mesh, [{x, y}, {}]> to #tofu.layout<@mesh, [{x}, {}]> in [7, 4] : tensor<?x4xf32> -> tensor<?x4xf32>
+func.func @all_gather(%a: tensor<?x4xf32>) -> tensor<?x4xf32> {
+  %0 = tofu.reshard %a from #tofu.layout<@mesh, [{x, y}, {}]> to #tofu.layout<@mesh, [{x}, {}]> in [7, 4] : tensor<?x4xf32> -> tensor<?x4xf32>
+  return %0 : tensor<?x4xf32>
+}
+
+// A halo is a gather as well: 0 to 3 lies in 0 to 4, 4 to 7 in 3 to 7.
+// CHECK-LABEL: func.func @all_gather_halo(
+// CHECK-NEXT: tofu.all_gather %{{.*}} from #tofu.layout<@mesh, [{x}]> to #tofu.boxes<@mesh, [m = 6 {x}, w = 3], [m + w]> in [8] : tensor<4xf32> -> tensor<5xf32>
+func.func @all_gather_halo(%a: tensor<4xf32>) -> tensor<5xf32> {
+  %0 = tofu.reshard %a from #tofu.layout<@mesh, [{x}]> to #tofu.boxes<@mesh, [m = 6 {x}, w = 3], [m + w]> in [8] : tensor<4xf32> -> tensor<5xf32>
+  return %0 : tensor<5xf32>
+}
+
+// CHECK-LABEL: func.func @all_to_all(
+// CHECK-NEXT: tofu.all_to_all %{{.*}} from #tofu.layout<@mesh, [{x}, {}]> to #tofu.layout<@mesh, [{}, {x}]> in [6, 4] : tensor<3x4xf32> -> tensor<6x2xf32>
+func.func @all_to_all(%a: tensor<3x4xf32>) -> tensor<6x2xf32> {
+  %0 = tofu.reshard %a from #tofu.layout<@mesh, [{x}, {}]> to #tofu.layout<@mesh, [{}, {x}]> in [6, 4] : tensor<3x4xf32> -> tensor<6x2xf32>
+  return %0 : tensor<6x2xf32>
+}
+
+// Other axes, or boxes: from wherever it is.
+// CHECK-LABEL: func.func @fetch(
+// CHECK-NEXT: tofu.fetch %{{.*}} from #tofu.layout<@mesh, [{x}]> to #tofu.layout<@mesh, [{y}]> in [6] : tensor<3xf32> -> tensor<2xf32>
+// CHECK-NEXT: tofu.fetch %{{.*}} from #tofu.layout<@mesh, [{x}]> to #tofu.boxes<@mesh, [m = 3 {x}], [m]> in [6] : tensor<3xf32> -> tensor<?xf32>
+func.func @fetch(%a: tensor<3xf32>) -> (tensor<2xf32>, tensor<?xf32>) {
+  %0 = tofu.reshard %a from #tofu.layout<@mesh, [{x}]> to #tofu.layout<@mesh, [{y}]> in [6] : tensor<3xf32> -> tensor<2xf32>
+  %1 = tofu.reshard %a from #tofu.layout<@mesh, [{x}]> to #tofu.boxes<@mesh, [m = 3 {x}], [m]> in [6] : tensor<3xf32> -> tensor<?xf32>
+  return %0, %1 : tensor<2xf32>, tensor<?xf32>
+}
+
+//===----------------------------------------------------------------------===//
+// Combinations
+//===----------------------------------------------------------------------===//
+
+// CHECK-LABEL: func.func @all_reduce(
+// CHECK-NEXT: tofu.all_reduce %{{.*}} from #tofu.layout<@mesh, [{x}, {}], max {y}> to #tofu.layout<@mesh, [{x}, {}]> in [6, 4] : tensor<3x4xf32> -> tensor<3x4xf32>
+func.func @all_reduce(%a: tensor<3x4xf32>) -> tensor<3x4xf32> {
+  %0 = tofu.reshard %a from #tofu.layout<@mesh, [{x}, {}], max {y}> to #tofu.layout<@mesh, [{x}, {}]> in [6, 4] : tensor<3x4xf32> -> tensor<3x4xf32>
+  return %0 : tensor<3x4xf32>
+}
+
+// CHECK-LABEL: func.func @all_reduce_scalar(
+// CHECK-NEXT: tofu.all_reduce %{{.*}} from #tofu.layout<@mesh, [], sum {x, y}> to #tofu.layout<@mesh, []> in [] : tensor<f32> -> tensor<f32>
+func.func @all_reduce_scalar(%a: tensor<f32>) -> tensor<f32> {
+  %0 = tofu.reshard %a from #tofu.layout<@mesh, [], sum {x, y}> to #tofu.layout<@mesh, []> in [] : tensor<f32> -> tensor<f32>
+  return %0 : tensor<f32>
+}
+
+// CHECK-LABEL: func.func @reduce_scatter(
+// CHECK-NEXT: tofu.reduce_scatter %{{.*}} from #tofu.layout<@mesh, [{x}, {}], sum {y}> to #tofu.layout<@mesh, [{x}, {y}]> in [6, 6] : tensor<3x6xf32> -> tensor<3x2xf32>
+func.func @reduce_scatter(%a: tensor<3x6xf32>) -> tensor<3x2xf32> {
+  %0 = tofu.reshard %a from #tofu.layout<@mesh, [{x}, {}], sum {y}> to #tofu.layout<@mesh, [{x}, {y}]> in [6, 6] : tensor<3x6xf32> -> tensor<3x2xf32>
+  return %0 : tensor<3x2xf32>
+}
+
+// Combined over x, but cut over y, which replicates: each sums its own part.
+// CHECK-LABEL: func.func @all_reduce_of_slice(
+// CHECK-NEXT: %[[LO:.*]] = tofu.shard_offset 0 of #tofu.layout<@mesh, [{y}], sum {x}> in [6] : index
+// CHECK-NEXT: %[[S:.*]] = tensor.extract_slice %{{.*}}[%[[LO]]] [2] [1] : tensor<6xf32> to tensor<2xf32>
+// CHECK-NEXT: tofu.all_reduce %[[S]] from #tofu.layout<@mesh, [{y}], sum {x}> to #tofu.layout<@mesh, [{y}]> in [6] : tensor<2xf32> -> tensor<2xf32>
+func.func @all_reduce_of_slice(%a: tensor<6xf32>) -> tensor<2xf32> {
+  %0 = tofu.reshard %a from #tofu.layout<@mesh, [{}], sum {x}> to #tofu.layout<@mesh, [{y}]> in [6] : tensor<6xf32> -> tensor<2xf32>
+  return %0 : tensor<2xf32>
+}
+
+// Columns over x of rows over x: combined in parts, which then move. Cutting
+// either dim over y leaves 24 elements to move: single rows have 2 of the 8 that
+// are needed, 2 x 2 blocks 4 of them on half of the devices.
+// CHECK-LABEL: func.func @reduce_scatter_and_move(
+// CHECK-NEXT: %[[P:.*]] = tofu.reduce_scatter %{{.*}} from #tofu.layout<@square, [{x}, {}], sum {y}> to #tofu.layout<@square, [{x, y}, {}]> in [4, 4] : tensor<2x4xf32> -> tensor<1x4xf32>
+// CHECK-NEXT: tofu.fetch %[[P]] from #tofu.layout<@square, [{x, y}, {}]> to #tofu.layout<@square, [{}, {x}]> in [4, 4] : tensor<1x4xf32> -> tensor<4x2xf32>
+func.func @reduce_scatter_and_move(%a: tensor<2x4xf32>) -> tensor<4x2xf32> {
+  %0 = tofu.reshard %a from #tofu.layout<@square, [{x}, {}], sum {y}> to #tofu.layout<@square, [{}, {x}]> in [4, 4] : tensor<2x4xf32> -> tensor<4x2xf32>
+  return %0 : tensor<4x2xf32>
+}
+
+// Boxes that no layout cuts further are combined whole.
+// CHECK-LABEL: func.func @all_reduce_and_move(
+// CHECK-NEXT: %[[R:.*]] = tofu.all_reduce %{{.*}} from #tofu.boxes<@mesh, [g = 3 {x}, i = 2], [g * 2 + i], sum {y}> to #tofu.boxes<@mesh, [g = 3 {x}, i = 2], [g * 2 + i]> in [6] : tensor<?xf32> -> tensor<?xf32>
+// CHECK-NEXT: tofu.fetch %[[R]] from #tofu.boxes<@mesh, [g = 3 {x}, i = 2], [g * 2 + i]> to #tofu.layout<@mesh, [{x}]> in [6] : tensor<?xf32> -> tensor<3xf32>
+func.func @all_reduce_and_move(%a: tensor<?xf32>) -> tensor<3xf32> {
+  %0 = tofu.reshard %a from #tofu.boxes<@mesh, [g = 3 {x}, i = 2], [g * 2 + i], sum {y}> to #tofu.layout<@mesh, [{x}]> in [6] : tensor<?xf32> -> tensor<3xf32>
+  return %0 : tensor<3xf32>
+}
+
+//===----------------------------------------------------------------------===//
+// What stays partial
+//===----------------------------------------------------------------------===//
+
+// Combined over y only: the two addends over x are two slices of a tensor.
+// CHECK-LABEL: func.func @some_axes(
+// CHECK-SAME: %[[A:[^:]+]]: tensor<6x4xf32>
+// CHECK-NEXT: %[[E:.*]] = tensor.expand_shape %[[A]] {{\[}}[0, 1], [2]] output_shape [1, 6, 4] : tensor<6x4xf32> into tensor<1x6x4xf32>
+// CHECK-NEXT: %[[S:.*]] = tofu.reduce_scatter %[[E]] from #tofu.layout<@mesh, [{x}, {}, {}], sum {y}> to #tofu.layout<@mesh, [{x}, {y}, {}]> in [2, 6, 4] : tensor<1x6x4xf32> -> tensor<1x2x4xf32>
+// CHECK-NEXT: %[[C:.*]] = tensor.collapse_shape %[[S]] {{\[}}[0, 1], [2]] : tensor<1x2x4xf32> into tensor<2x4xf32>
+// CHECK-NEXT: return %[[C]]
+func.func @some_axes(%a: tensor<6x4xf32>) -> tensor<2x4xf32> {
+  %0 = tofu.reshard %a from #tofu.layout<@mesh, [{}, {}], sum {x, y}> to #tofu.layout<@mesh, [{y}, {}], sum {x}> in [6, 4] : tensor<6x4xf32> -> tensor<2x4xf32>
+  return %0 : tensor<2x4xf32>
+}
+
+// Moved, without being combined.
+// CHECK-LABEL: func.func @move_partial(
+// CHECK: %[[E:.*]] = tensor.expand_shape %{{.*}} {{\[}}[0, 1], [2]] output_shape [1, %{{.*}}, 4] : tensor<?x4xf32> into tensor<1x?x4xf32>
+// CHECK-NEXT: %[[S:.*]] = tofu.all_to_all %[[E]] from #tofu.layout<@mesh, [{y}, {x}, {}]> to #tofu.layout<@mesh, [{y}, {}, {x}]> in [3, 7, 4] : tensor<1x?x4xf32> -> tensor<1x7x2xf32>
+// CHECK-NEXT: tensor.collapse_shape %[[S]] {{\[}}[0, 1], [2]] : tensor<1x7x2xf32> into tensor<7x2xf32>
+func.func @move_partial(%a: tensor<?x4xf32>) -> tensor<7x2xf32> {
+  %0 = tofu.reshard %a from #tofu.layout<@mesh, [{x}, {}], sum {y}> to #tofu.layout<@mesh, [{}, {x}], sum {y}> in [7, 4] : tensor<?x4xf32> -> tensor<7x2xf32>
+  return %0 : tensor<7x2xf32>
+}
+
+// CHECK-LABEL: func.func @scalar_some_axes(
+// CHECK-NEXT: %[[E:.*]] = tensor.expand_shape %{{.*}} [] output_shape [1] : tensor<f32> into tensor<1xf32>
+// CHECK-NEXT: %[[S:.*]] = tofu.all_reduce %[[E]] from #tofu.layout<@mesh, [{y}], min {x}> to #tofu.layout<@mesh, [{y}]> in [3] : tensor<1xf32> -> tensor<1xf32>
+// CHECK-NEXT: tensor.collapse_shape %[[S]] [] : tensor<1xf32> into tensor<f32>
+func.func @scalar_some_axes(%a: tensor<f32>) -> tensor<f32> {
+  %0 = tofu.reshard %a from #tofu.layout<@mesh, [], min {x, y}> to #tofu.layout<@mesh, [], min {y}> in [] : tensor<f32> -> tensor<f32>
+  return %0 : tensor<f32>
+}
+
+// CHECK-LABEL: func.func @boxes_some_axes(
+// CHECK: tofu.all_gather %{{.*}} from #tofu.layout<@mesh, [{y}, {x}]> to #tofu.boxes<@mesh, [p0 = 6 {x}, w = 3, p1 = 3 {y}], [p1, p0 + w]> in [3, 8] : tensor<1x4xf32> -> tensor<1x5xf32>
+func.func @boxes_some_axes(%a: tensor<4xf32>) -> tensor<5xf32> {
+  %0 = tofu.reshard %a from #tofu.layout<@mesh, [{x}], sum {y}> to #tofu.boxes<@mesh, [p0 = 6 {x}, w = 3], [p0 + w], sum {y}> in [8] : tensor<4xf32> -> tensor<5xf32>
+  return %0 : tensor<5xf32>
+}

@@ -1,0 +1,86 @@
+// Plans as tables.
+//
+// Part of the Tofu project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+// RUN: tofu-opt %s -tofu-annotate -tofu-plan="devices=2 print charge=per-use" -o /dev/null 2>&1 | FileCheck %s
+// RUN: tofu-opt %s -tofu-annotate -tofu-plan="devices=4 print charge=per-use" -o /dev/null 2>&1 | FileCheck %s --check-prefix=FOUR
+
+// The plan as a table: one line per operator, or for a run of them that differ in
+// nothing but their place; the lines sum to the total.
+
+// FOUR: plan of @layer on 4 devices (a0 = 2, a1 = 2); bytes are received, summed over devices
+
+// B's 24 elements move, then all that the slice could need, 48 elements.
+// CHECK: plan of @layer on 2 devices (a0 = 2); bytes are received, summed over devices
+// CHECK-NEXT: where operator iteration space strategy result layout operand bytes result bytes
+// CHECK-NEXT: :[[@LINE+8]] linalg.matmul 8x6x4 [a0 - -] [a0 -] 96 0
+// CHECK-NEXT: act math.exp x3 8x6 [a0 -] [a0 -] 0 0
+// CHECK-NEXT: callee tensor.extract_slice - replicated [{{a0 -|- a0}}] 192 0
+// CHECK-NEXT: total: 288 bytes
+func.func @layer(%a: tensor<8x4xf32>, %b: tensor<4x6xf32>, %i: index) -> tensor<4x6xf32> {
+  %c0 = arith.constant 0.0 : f32
+  %empty = tensor.empty() : tensor<8x6xf32>
+  %zeros = linalg.fill ins(%c0 : f32) outs(%empty : tensor<8x6xf32>) -> tensor<8x6xf32>
+  %0 = linalg.matmul ins(%a, %b : tensor<8x4xf32>, tensor<4x6xf32>) outs(%zeros : tensor<8x6xf32>) -> tensor<8x6xf32>
+  %1 = math.exp %0 : tensor<8x6xf32> loc("act")
+  %2 = math.exp %1 : tensor<8x6xf32>
+  %3 = math.exp %2 : tensor<8x6xf32>
+  %4 = tensor.extract_slice %3[%i, 0] [4, 6] [1, 1] : tensor<8x6xf32> to tensor<4x6xf32> loc(callsite("callee" at "caller"))
+  return %4 : tensor<4x6xf32>
+}
+
+// A reduction to one element: each of two devices gets one from the other, or
+// one does and sends the result.
+// CHECK: plan of @scalar on 2 devices
+// CHECK-NEXT: where
+// CHECK-NEXT: :[[@LINE+6]] linalg.reduce 8 [a0] [] 0 8
+// CHECK-NEXT: total: 8 bytes
+func.func @scalar(%a: tensor<8xf32>) -> tensor<f32> {
+  %c0 = arith.constant 0.0 : f32
+  %empty = tensor.empty() : tensor<f32>
+  %zeros = linalg.fill ins(%c0 : f32) outs(%empty : tensor<f32>) -> tensor<f32>
+  %0 = linalg.reduce { arith.addf } ins(%a : tensor<8xf32>) outs(%zeros : tensor<f32>) dimensions = [0]
+  return %0 : tensor<f32>
+}
+
+// Each is carried to the other, and added in transposed form: either both lie
+// alike, and each of three uses moves 8 elements, or each moves 8 when it is
+// carried.
+// CHECK: plan of @swap on 2 devices
+// CHECK-NEXT: where
+// CHECK-NEXT: linalg.generic x3 4x4 [{{.*}}] [{{.*}}] 0 0
+// CHECK-NEXT: - carried value [{{a0 -|- a0}}] 32 0
+// CHECK-NEXT: - carried value [{{a0 -|- a0}}] 32 0
+// CHECK-NEXT: total: 64 bytes
+#id = affine_map<(m, n) -> (m, n)>
+#swapped = affine_map<(m, n) -> (n, m)>
+func.func @swap(%a: tensor<4x4xf32> {tofu.carried_to = 1}, %b: tensor<4x4xf32> {tofu.carried_to = 0})
+    -> (tensor<4x4xf32>, tensor<4x4xf32>, tensor<4x4xf32>, tensor<4x4xf32>, tensor<4x4xf32>) {
+  %empty = tensor.empty() : tensor<4x4xf32>
+  %0 = linalg.generic {indexing_maps = [#id, #swapped, #id], iterator_types = ["parallel", "parallel"]} ins(%a, %b : tensor<4x4xf32>, tensor<4x4xf32>) outs(%empty : tensor<4x4xf32>) {
+  ^bb0(%x: f32, %y: f32, %o: f32):
+    %s = arith.addf %x, %y : f32
+    linalg.yield %s : f32
+  } -> tensor<4x4xf32>
+  %1 = linalg.generic {indexing_maps = [#id, #swapped, #id], iterator_types = ["parallel", "parallel"]} ins(%a, %b : tensor<4x4xf32>, tensor<4x4xf32>) outs(%empty : tensor<4x4xf32>) {
+  ^bb0(%x: f32, %y: f32, %o: f32):
+    %s = arith.mulf %x, %y : f32
+    linalg.yield %s : f32
+  } -> tensor<4x4xf32>
+  %2 = linalg.generic {indexing_maps = [#id, #swapped, #id], iterator_types = ["parallel", "parallel"]} ins(%a, %b : tensor<4x4xf32>, tensor<4x4xf32>) outs(%empty : tensor<4x4xf32>) {
+  ^bb0(%x: f32, %y: f32, %o: f32):
+    %s = arith.subf %x, %y : f32
+    linalg.yield %s : f32
+  } -> tensor<4x4xf32>
+  return %a, %b, %0, %1, %2 : tensor<4x4xf32>, tensor<4x4xf32>, tensor<4x4xf32>, tensor<4x4xf32>, tensor<4x4xf32>
+}
+
+// A function without operators has nothing to move.
+// CHECK: plan of @nothing on 2 devices
+// CHECK-NEXT: where
+// CHECK-NEXT: total: 0 bytes
+func.func @nothing() {
+  return
+}

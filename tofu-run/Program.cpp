@@ -8,6 +8,7 @@
 
 #include "Program.h"
 
+#include "Tofu/Conversion/RuntimeTypes.h"
 #include "Tofu/Dialect/Placement.h"
 #include "Tofu/Transforms/Passes.h"
 
@@ -87,23 +88,6 @@ static FailureOr<MeshOp> findMesh(ModuleOp module) {
 // Signature
 //===----------------------------------------------------------------------===//
 
-/// The runtime's number for an element type.
-static std::optional<TofuElementType> getElementType(Type type) {
-  if (type.isIndex())
-    return TOFU_INDEX;
-  if (auto integer = dyn_cast<IntegerType>(type))
-    return parseElementType("i" + std::to_string(integer.getWidth()));
-  if (type.isF32())
-    return TOFU_F32;
-  if (type.isF64())
-    return TOFU_F64;
-  if (type.isF16())
-    return TOFU_F16;
-  if (type.isBF16())
-    return TOFU_BF16;
-  return std::nullopt;
-}
-
 namespace {
 
 /// An argument or result as the function has it.
@@ -118,7 +102,7 @@ struct PortSource {
 /// The type as runners have it, if they do.
 static std::optional<HostTensorType> getHostType(Type type) {
   auto tensor = dyn_cast<RankedTensorType>(type);
-  auto element = getElementType(tensor ? tensor.getElementType() : type);
+  auto element = getRuntimeType(tensor ? tensor.getElementType() : type);
   if (!element)
     return std::nullopt;
   HostTensorType result;

@@ -8,6 +8,7 @@
 
 #include "RuntimeCalls.h"
 #include "Tofu/Conversion/Passes.h"
+#include "Tofu/Conversion/RuntimeTypes.h"
 #include "Tofu/Dialect/BufferOps.h"
 #include "Tofu/Dialect/Placement.h"
 #include "Tofu/Runtime/Runtime.h"
@@ -61,7 +62,7 @@ static void appendBoxes(SmallVectorImpl<int64_t> &table,
 static FailureOr<SmallVector<int64_t>>
 makeCollectiveTable(CollectiveBufferOp op) {
   Type element = getElementTypeOrSelf(op.getSource().getType());
-  std::optional<int64_t> type = getRuntimeType(element);
+  std::optional<TofuElementType> type = getRuntimeType(element);
   if (!type)
     return op.emitOpError()
            << "the runtime does not know elements of type " << element;
@@ -90,8 +91,8 @@ makeCollectiveTable(CollectiveBufferOp op) {
 static FailureOr<SmallVector<int64_t>> makeContractTable(ContractOp op) {
   Type input = getElementTypeOrSelf(op.getLhs().getType());
   Type output = getElementTypeOrSelf(op.getOut().getType());
-  std::optional<int64_t> inputType = getRuntimeType(input);
-  std::optional<int64_t> outputType = getRuntimeType(output);
+  std::optional<TofuElementType> inputType = getRuntimeType(input);
+  std::optional<TofuElementType> outputType = getRuntimeType(output);
   if (!inputType || !outputType)
     return op.emitOpError() << "the runtime does not know elements of type "
                             << (inputType ? output : input);

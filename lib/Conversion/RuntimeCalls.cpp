@@ -8,6 +8,8 @@
 
 #include "RuntimeCalls.h"
 
+#include "Tofu/Conversion/RuntimeTypes.h"
+
 #include "Tofu/Runtime/Runtime.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -35,7 +37,7 @@ std::string tofu::describeLocation(Location loc) {
   return "unknown location";
 }
 
-std::optional<int64_t> tofu::getRuntimeType(Type type) {
+std::optional<TofuElementType> tofu::getRuntimeType(Type type) {
   if (type.isF32())
     return TOFU_F32;
   if (type.isF64())

@@ -21,10 +21,6 @@ namespace mlir::tofu {
 /// name.
 std::string describeLocation(Location loc);
 
-/// The number that the runtime's tables have for a type; nothing if there is
-/// none.
-std::optional<int64_t> getRuntimeType(Type type);
-
 /// Builds calls of Tofu/Runtime/Runtime.h into a module: declarations,
 /// constant tables and texts, and descriptors in memory. The context is the
 /// first argument of the function that the builder is in.

@@ -133,38 +133,27 @@ LogicalResult ShardSizeOp::verifySymbolUses(SymbolTableCollection &) {
   return verifyShardBound(*this);
 }
 
-/// The value of `read` on the intervals of one dim, if all devices agree.
-template <typename Read>
-static std::optional<int64_t> getUniform(ArrayRef<search::Box> boxes,
-                                         unsigned dim, Read read) {
-  std::optional<int64_t> value;
-  for (const search::Box &box : boxes) {
-    int64_t here = read(box[dim]);
-    if (value && *value != here)
-      return std::nullopt;
-    value = here;
-  }
-  return value;
-}
-
-template <typename ShardOp, typename Read>
-static OpFoldResult foldShardBound(ShardOp op, Read read) {
+/// The bound of a dim as a constant, if `read` finds it the same on all
+/// devices.
+template <typename ShardOp>
+static OpFoldResult
+foldShardBound(ShardOp op, std::optional<int64_t> (*read)(ArrayRef<search::Box>,
+                                                          unsigned)) {
   MeshOp mesh = lookupMesh(op, op.getPlacement().getMesh());
   if (!mesh)
     return {};
   std::optional<int64_t> value =
-      getUniform(getBoxes(op.getPlacement(), op.getGlobalShape(), mesh),
-                 op.getDim(), read);
+      read(getBoxes(op.getPlacement(), op.getGlobalShape(), mesh), op.getDim());
   if (!value)
     return {};
   return IntegerAttr::get(IndexType::get(op.getContext()), *value);
 }
 
 OpFoldResult ShardOffsetOp::fold(FoldAdaptor) {
-  return foldShardBound(*this, [](search::Interval i) { return i.lo; });
+  return foldShardBound(*this, search::uniformOffset);
 }
 OpFoldResult ShardSizeOp::fold(FoldAdaptor) {
-  return foldShardBound(*this, [](search::Interval i) { return i.size(); });
+  return foldShardBound(*this, search::uniformSize);
 }
 
 Operation *TofuDialect::materializeConstant(OpBuilder &builder, Attribute value,
@@ -284,20 +273,11 @@ LogicalResult AllReduceOp::verifySymbolUses(SymbolTableCollection &) {
   return success();
 }
 
-/// True if every box of `inner` lies in the one of `outer`.
-static bool areWithin(ArrayRef<search::Box> inner,
-                      ArrayRef<search::Box> outer) {
-  return llvm::all_of(llvm::zip_equal(inner, outer), [](auto pair) {
-    auto &[in, out] = pair;
-    return search::overlap(in, out) == search::volume(in);
-  });
-}
-
 LogicalResult ReduceScatterOp::verifySymbolUses(SymbolTableCollection &) {
   Move move(*this);
   if (failed(verifyCollective(move, /*combines=*/true)))
     return failure();
-  if (!areWithin(getToBoxes(move), getFromBoxes(move)))
+  if (!search::areWithin(getToBoxes(move), getFromBoxes(move)))
     return emitOpError() << "result must be a part of the input";
   return success();
 }
@@ -306,7 +286,7 @@ LogicalResult AllGatherOp::verifySymbolUses(SymbolTableCollection &) {
   Move move(*this);
   if (failed(verifyCollective(move, /*combines=*/false)))
     return failure();
-  if (!areWithin(getFromBoxes(move), getToBoxes(move)))
+  if (!search::areWithin(getFromBoxes(move), getToBoxes(move)))
     return emitOpError() << "input must be a part of the result";
   return success();
 }

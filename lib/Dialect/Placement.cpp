@@ -28,25 +28,22 @@ SmallVector<search::Box> mlir::tofu::getBoxes(PlacementAttrInterface placement,
   return placement.getPlacement(shape, info).boxes(shape, info);
 }
 
+bool mlir::tofu::isSamePlacement(PlacementAttrInterface a,
+                                 PlacementAttrInterface b,
+                                 RankedTensorType global, MeshOp mesh) {
+  if (a == b || !global.hasStaticShape())
+    return true;
+  ArrayRef<int64_t> shape = global.getShape();
+  return a.getPartialAxes() == b.getPartialAxes() &&
+         a.getCombiner() == b.getCombiner() &&
+         getBoxes(a, shape, mesh) == getBoxes(b, shape, mesh);
+}
+
 search::Axes mlir::tofu::resolvePartial(PlacementAttrInterface placement,
                                         const search::Mesh &mesh) {
   return AxesAttr::get(placement.getContext(), placement.getPartialAxes())
       .resolve(mesh);
 }
-
-/// The value of `read` on the intervals of one dim, if all devices agree.
-template <typename Read>
-static std::optional<int64_t> getUniform(ArrayRef<search::Box> boxes,
-                                         unsigned dim, Read read) {
-  int64_t first = read(boxes.front()[dim]);
-  for (const search::Box &box : boxes)
-    if (read(box[dim]) != first)
-      return std::nullopt;
-  return first;
-}
-
-static int64_t sizeOf(search::Interval interval) { return interval.size(); }
-static int64_t offsetOf(search::Interval interval) { return interval.lo; }
 
 RankedTensorType mlir::tofu::getLocalType(RankedTensorType global,
                                           PlacementAttrInterface placement,
@@ -59,7 +56,7 @@ RankedTensorType mlir::tofu::getLocalType(RankedTensorType global,
   SmallVector<int64_t> shape;
   for (int64_t dim = 0; dim < global.getRank(); ++dim)
     shape.push_back(
-        getUniform(boxes, dim, sizeOf).value_or(ShapedType::kDynamic));
+        search::uniformSize(boxes, dim).value_or(ShapedType::kDynamic));
   return global.clone(shape);
 }
 
@@ -181,9 +178,8 @@ OpFoldResult mlir::tofu::getShardOffset(OpBuilder &builder, Location loc,
                                         PlacementAttrInterface placement,
                                         ArrayRef<int64_t> shape,
                                         const search::Mesh &mesh) {
-  if (auto offset =
-          getUniform(placement.getPlacement(shape, mesh).boxes(shape, mesh),
-                     dim, offsetOf))
+  if (auto offset = search::uniformOffset(
+          placement.getPlacement(shape, mesh).boxes(shape, mesh), dim))
     return builder.getIndexAttr(*offset);
   return ShardOffsetOp::create(builder, loc, builder.getIndexType(), dim,
                                placement, shape)
@@ -195,8 +191,8 @@ OpFoldResult mlir::tofu::getShardSize(OpBuilder &builder, Location loc,
                                       PlacementAttrInterface placement,
                                       ArrayRef<int64_t> shape,
                                       const search::Mesh &mesh) {
-  if (auto size = getUniform(
-          placement.getPlacement(shape, mesh).boxes(shape, mesh), dim, sizeOf))
+  if (auto size = search::uniformSize(
+          placement.getPlacement(shape, mesh).boxes(shape, mesh), dim))
     return builder.getIndexAttr(*size);
   return ShardSizeOp::create(builder, loc, builder.getIndexType(), dim,
                              placement, shape)

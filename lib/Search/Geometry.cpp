@@ -44,6 +44,35 @@ int64_t mlir::tofu::search::overlap(llvm::ArrayRef<Interval> a,
   return product;
 }
 
+bool mlir::tofu::search::areWithin(llvm::ArrayRef<Box> inner,
+                                   llvm::ArrayRef<Box> outer) {
+  return llvm::all_of(llvm::zip_equal(inner, outer), [](auto pair) {
+    auto &[in, out] = pair;
+    return overlap(in, out) == volume(in);
+  });
+}
+
+/// The value of `read` on the intervals of one dim, if all boxes agree.
+template <typename Read>
+static std::optional<int64_t> uniform(llvm::ArrayRef<Box> boxes, unsigned dim,
+                                      Read read) {
+  int64_t first = read(boxes.front()[dim]);
+  for (const Box &box : boxes)
+    if (read(box[dim]) != first)
+      return std::nullopt;
+  return first;
+}
+
+std::optional<int64_t>
+mlir::tofu::search::uniformOffset(llvm::ArrayRef<Box> boxes, unsigned dim) {
+  return uniform(boxes, dim, [](Interval interval) { return interval.lo; });
+}
+
+std::optional<int64_t>
+mlir::tofu::search::uniformSize(llvm::ArrayRef<Box> boxes, unsigned dim) {
+  return uniform(boxes, dim, [](Interval interval) { return interval.size(); });
+}
+
 int64_t Mesh::numDevices() const {
   int64_t product = 1;
   for (int64_t size : sizes)
@@ -176,14 +205,6 @@ int64_t mlir::tofu::search::combinedElements(llvm::ArrayRef<Box> from,
   for (auto [have, mine] : llvm::zip_equal(from, via))
     foreign += addends * volume(mine) - overlap(have, mine);
   return foreign + movedElements(via, to);
-}
-
-/// True if each device's box of `inner` lies in its box of `outer`.
-static bool areWithin(llvm::ArrayRef<Box> inner, llvm::ArrayRef<Box> outer) {
-  return llvm::all_of(llvm::zip_equal(inner, outer), [](auto pair) {
-    return overlap(std::get<0>(pair), std::get<1>(pair)) ==
-           volume(std::get<0>(pair));
-  });
 }
 
 /// The axes among `axes` over which `boxes` don't change.

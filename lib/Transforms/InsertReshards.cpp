@@ -127,14 +127,9 @@ private:
     return cast<RankedTensorType>(value.getType()).hasStaticShape();
   }
 
-  /// True if two placements give every device the same.
   bool isSame(Value value, PlacementAttrInterface a, PlacementAttrInterface b) {
-    if (a == b || !isStatic(value))
-      return true;
-    return a.getPartialAxes() == b.getPartialAxes() &&
-           a.getCombiner() == b.getCombiner() &&
-           getBoxes(a, shapeOf(value), meshOp) ==
-               getBoxes(b, shapeOf(value), meshOp);
+    return isSamePlacement(a, b, cast<RankedTensorType>(value.getType()),
+                           meshOp);
   }
 
   /// `value` as `to` says, moved at the insertion point if it isn't moved yet.

@@ -103,19 +103,11 @@ private:
     PlacementAttrInterface have = placements.lookup(value);
     if (!have)
       have = wholeOf(value);
-    if (!isSame(value, have, need))
+    if (!isSamePlacement(have, need, typeOf(value), meshOp))
       return user->emitOpError()
              << "operand " << i << " lies as " << have << ", is needed as "
              << need << "; run tofu-insert-reshards";
     return mapping.lookup(value);
-  }
-
-  bool isSame(Value value, PlacementAttrInterface a, PlacementAttrInterface b) {
-    ArrayRef<int64_t> shape = typeOf(value).getShape();
-    return a == b || !typeOf(value).hasStaticShape() ||
-           (a.getPartialAxes() == b.getPartialAxes() &&
-            a.getCombiner() == b.getCombiner() &&
-            getBoxes(a, shape, meshOp) == getBoxes(b, shape, meshOp));
   }
 
   /// Maps a result to its local value, of the type that its placement gives.

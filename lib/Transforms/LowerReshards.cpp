@@ -55,11 +55,7 @@ private:
 
   /// True if every device's box of `inner` lies in its box of `outer`.
   bool isWithin(PlacementAttrInterface inner, PlacementAttrInterface outer) {
-    return llvm::all_of(llvm::zip_equal(boxes(inner), boxes(outer)),
-                        [](auto pair) {
-                          auto &[in, out] = pair;
-                          return search::overlap(in, out) == search::volume(in);
-                        });
+    return search::areWithin(boxes(inner), boxes(outer));
   }
 
   template <typename Collective>

@@ -22,6 +22,11 @@ MeshOp lookupMesh(Operation *op, FlatSymbolRefAttr symbol);
 SmallVector<search::Box> getBoxes(PlacementAttrInterface placement,
                                   ArrayRef<int64_t> shape, MeshOp mesh);
 
+/// True if two placements of a tensor give every device the same: equal boxes,
+/// partial over the same axes alike. Tensors of unknown size are whole.
+bool isSamePlacement(PlacementAttrInterface a, PlacementAttrInterface b,
+                     RankedTensorType global, MeshOp mesh);
+
 /// The axes over which `placement` is partial, by their index in `mesh`.
 search::Axes resolvePartial(PlacementAttrInterface placement,
                             const search::Mesh &mesh);

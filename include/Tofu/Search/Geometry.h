@@ -21,6 +21,7 @@
 #include "llvm/ADT/SmallVector.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -46,6 +47,14 @@ int64_t overlap(llvm::ArrayRef<Interval> a, llvm::ArrayRef<Interval> b);
 /// The box that two boxes of the same rank share (empty intervals where they
 /// don't meet).
 Box intersect(llvm::ArrayRef<Interval> a, llvm::ArrayRef<Interval> b);
+
+/// True if each box of `inner` lies in its box of `outer`.
+bool areWithin(llvm::ArrayRef<Box> inner, llvm::ArrayRef<Box> outer);
+
+/// The first index, or the size, of the boxes of all devices in one dim;
+/// nothing if they differ.
+std::optional<int64_t> uniformOffset(llvm::ArrayRef<Box> boxes, unsigned dim);
+std::optional<int64_t> uniformSize(llvm::ArrayRef<Box> boxes, unsigned dim);
 
 /// Ordered axes, by their index in the mesh, that split one dim: outermost
 /// first.

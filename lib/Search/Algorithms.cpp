@@ -115,3 +115,37 @@ SearchResult mlir::tofu::search::searchKBest(const PartitionGraph &graph,
                                              const SearchOptions &options) {
   return searchSpaces(graph, mesh, options, /*polishes=*/true);
 }
+
+SearchResult mlir::tofu::search::searchRandom(const PartitionGraph &graph,
+                                              const Mesh &mesh,
+                                              const SearchOptions &options) {
+  auto start = std::chrono::steady_clock::now();
+  // All that a plan may be, not what the search looks at.
+  SearchOptions unjoined = options;
+  unjoined.joinElementwise = false;
+  StepSearch search(graph, unjoined);
+  SearchResult result;
+  std::optional<PlanSpace::States> states =
+      search.pickRandomly(mesh, options.seed);
+  result.exact = states.has_value();
+  if (!states) {
+    result.remarks.push_back("no random plan was found: nothing is cut");
+    states = search.getSpace().start();
+  }
+  result.plan = search.getSpace().planOf(*states, mesh);
+  countBytes(graph, result.plan, options.charge);
+  std::chrono::duration<double> elapsed =
+      std::chrono::steady_clock::now() - start;
+  result.seconds = elapsed.count();
+  return result;
+}
+
+llvm::ArrayRef<Algorithm> mlir::tofu::search::getAlgorithms() {
+  static const Algorithm algorithms[] = {
+      {"recursive", searchRecursive},
+      {"kbest", searchKBest},
+      {"data-parallel", searchDataParallel},
+      {"random", searchRandom},
+  };
+  return algorithms;
+}

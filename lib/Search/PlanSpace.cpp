@@ -43,7 +43,10 @@ PlanSpace::PlanSpace(const PartitionGraph &graph, const SearchOptions &options)
     for (const Result &result : op.results)
       producers[result.value] = i;
   findPartials();
-  joinElementwise();
+  parents.resize(graph.operators.size() + graph.values.size());
+  std::iota(parents.begin(), parents.end(), 0);
+  if (options.joinElementwise)
+    joinElementwise();
   makeVariables();
   makeTerms();
 }
@@ -88,9 +91,6 @@ static unsigned findRoot(std::vector<unsigned> &parents, unsigned node) {
 /// the operators where that takes no useful choice away.
 void PlanSpace::joinElementwise() {
   unsigned numOps = graph.operators.size(), numValues = graph.values.size();
-  parents.resize(numOps + numValues);
-  std::iota(parents.begin(), parents.end(), 0);
-
   // Per value, uses that read all of it element by element in a joined
   // operator, and all uses.
   std::vector<unsigned> joinedUses(numValues), uses(numValues);

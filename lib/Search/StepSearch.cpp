@@ -11,6 +11,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
 
+#include <deque>
 #include <set>
 
 using namespace mlir::tofu::search;
@@ -94,6 +95,14 @@ std::vector<Assignment> StepSearch::tied(const Extension &extension,
 // Recursion
 //===----------------------------------------------------------------------===//
 
+/// The mesh of the axes up to `axis`.
+static Mesh prefixOf(const Mesh &mesh, unsigned axis) {
+  Mesh prefix = mesh;
+  prefix.sizes.truncate(axis + 1);
+  prefix.names.truncate(std::min<size_t>(axis + 1, prefix.names.size()));
+  return prefix;
+}
+
 /// Extends all plans by the last axis of `mesh`.
 std::vector<Candidate> StepSearch::step(const std::vector<Candidate> &plans,
                                         const Mesh &mesh) {
@@ -131,12 +140,47 @@ std::vector<Candidate> StepSearch::recurse(const Mesh &mesh) {
   for (unsigned axis = 0; axis < mesh.numAxes(); ++axis) {
     if (mesh.sizes[axis] == 1)
       continue;
-    Mesh part = mesh;
-    part.sizes.truncate(axis + 1);
-    part.names.truncate(std::min<size_t>(axis + 1, part.names.size()));
-    plans = step(plans, part);
+    plans = step(plans, prefixOf(mesh, axis));
   }
   return plans;
+}
+
+std::optional<PlanSpace::States> StepSearch::pickRandomly(const Mesh &mesh,
+                                                          uint64_t seed) {
+  PlanSpace::States states = space.start();
+  for (unsigned axis = 0; axis < mesh.numAxes(); ++axis) {
+    if (mesh.sizes[axis] == 1)
+      continue;
+    CostModel model(prefixOf(mesh, axis));
+    Extension extension;
+    extension.choices = space.choices(states, axis, model.getMesh());
+    llvm::SmallVector<unsigned> domains;
+    for (const PlanSpace::Choices *choices : extension.choices)
+      domains.push_back(choices->states.size());
+    extension.solver = std::make_unique<Elimination>(domains);
+    // All that is not forbidden is equally good.
+    std::deque<std::vector<int64_t>> tables;
+    for (const PlanSpace::Term &term : space.getTerms()) {
+      llvm::ArrayRef<int64_t> costs =
+          space.costs(term, extension.choices, model);
+      if (!llvm::is_contained(costs, Forbidden))
+        continue;
+      std::vector<int64_t> &table = tables.emplace_back();
+      for (int64_t cost : costs)
+        table.push_back(cost == Forbidden ? Forbidden : 0);
+      extension.solver->add(term.scope, table);
+    }
+    Elimination::Options limits;
+    limits.tableLimit = options.tableLimit;
+    if (!extension.solver->solve(limits))
+      return std::nullopt;
+    auto preference = [&](unsigned var, unsigned value) {
+      return scramble(scramble(scramble(seed + axis) ^ var) ^ value);
+    };
+    states = extension.apply(std::move(states),
+                             extension.solver->optimum(preference));
+  }
+  return states;
 }
 
 //===----------------------------------------------------------------------===//

@@ -14,6 +14,7 @@
 #include "Tofu/Search/Search.h"
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 namespace mlir::tofu::search {
@@ -46,6 +47,10 @@ public:
 
   /// Plans from one step per axis of `mesh`, cheapest first.
   std::vector<Candidate> recurse(const Mesh &mesh);
+
+  /// Any plan of the space, by `seed`; nothing if none was found.
+  std::optional<PlanSpace::States> pickRandomly(const Mesh &mesh,
+                                                uint64_t seed);
 
   /// Makes the choices of all axes together, if that is affordable: then the
   /// plan is the best of this space.

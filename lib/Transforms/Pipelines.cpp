@@ -28,6 +28,8 @@ void mlir::tofu::addTofuPartitionPipeline(OpPassManager &pm,
   PlanPassOptions plan;
   plan.devices = options.devices;
   plan.mesh = options.mesh;
+  plan.algorithm = options.algorithm;
+  plan.seed = options.seed;
   plan.replication = options.replication;
   plan.partials = options.partials;
   plan.charge = options.charge;

@@ -12,6 +12,7 @@
 
 #include "mlir/IR/Verifier.h"
 #include "mlir/Support/FileUtilities.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/ToolOutputFile.h"
@@ -87,6 +88,20 @@ private:
       options.charge = search::Charge::PerUse;
     else
       return error() << "charge must be once or per-use, not " << charge;
+    options.seed = seed;
+    auto named = llvm::find_if(search::getAlgorithms(),
+                               [&](const search::Algorithm &known) {
+                                 return known.name == algorithm.getValue();
+                               });
+    if (named == search::getAlgorithms().end())
+      return error() << "algorithm must be one of "
+                     << llvm::join(llvm::map_range(search::getAlgorithms(),
+                                                   [](const auto &known) {
+                                                     return known.name;
+                                                   }),
+                                   ", ")
+                     << ", not " << algorithm.getValue();
+    searchAlgorithm = named->search;
     if (devices < 0 || devices > MeshOp::kMostDevices)
       return error() << "devices must be between 1 and " << MeshOp::kMostDevices
                      << ", not " << devices.getValue();
@@ -191,7 +206,7 @@ private:
   LogicalResult searchPlan(PlanGraph &graph, search::Plan &result,
                            Totals &totals) {
     search::SearchResult found =
-        search::searchRecursive(graph.graph, meshInfo, options);
+        searchAlgorithm(graph.graph, meshInfo, options);
     for (const std::string &remark : found.remarks)
       graph.function.emitRemark() << remark;
     totals.seconds += found.seconds;
@@ -252,7 +267,7 @@ private:
         {"format", kFormat},
         {"devices", meshInfo.numDevices()},
         {"mesh", toJson(meshInfo)},
-        {"options", llvm::json::Object{{"algorithm", "recursive"},
+        {"options", llvm::json::Object{{"algorithm", algorithm.getValue()},
                                        {"replication", bool(replication)},
                                        {"partials", bool(partials)},
                                        {"charge", charge.getValue()}}},
@@ -267,6 +282,7 @@ private:
   }
 
   search::SearchOptions options;
+  decltype(search::Algorithm::search) searchAlgorithm = nullptr;
   search::Mesh meshInfo;
   FlatSymbolRefAttr meshSymbol;
   std::optional<llvm::json::Object> loaded;

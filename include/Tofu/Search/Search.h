@@ -11,6 +11,8 @@
 
 #include "Tofu/Search/PartitionGraph.h"
 
+#include "llvm/ADT/StringRef.h"
+
 #include <optional>
 
 namespace mlir::tofu::search {
@@ -29,6 +31,11 @@ struct SearchOptions {
   /// Values may stay partial where operators let partials through.
   bool partials = false;
   Charge charge = Charge::Once;
+  /// Of searchRandom: another number gives another plan.
+  uint64_t seed = 0;
+  /// Element-wise operators are cut like the values that they share. Much
+  /// faster; a plan may have them cut otherwise, which rarely helps.
+  bool joinElementwise = true;
   /// Plans that are carried from one step to the next: a step has many plans of
   /// the same least cost, and later steps are not alike for all of them.
   unsigned tiedPlans = 16;
@@ -72,6 +79,29 @@ SearchResult searchRecursive(const PartitionGraph &graph, const Mesh &mesh,
 /// search, and optimal where all axes are affordable together.
 SearchResult searchKBest(const PartitionGraph &graph, const Mesh &mesh,
                          const SearchOptions &options);
+
+/// Data parallelism, to compare with: the batch is cut by every axis that it is
+/// large enough for, all that has no batch dim is whole on every device, and
+/// gradients are added up before they are combined. The batch is a dim of an
+/// argument that runs through most of the work, but through nothing that is
+/// carried: one that moves nothing, as in a program without gradients, else the
+/// one that runs through the least of the arguments.
+SearchResult searchDataParallel(const PartitionGraph &graph, const Mesh &mesh,
+                                const SearchOptions &options);
+
+/// Any valid plan of the plan space, by `options.seed`: for tests.
+SearchResult searchRandom(const PartitionGraph &graph, const Mesh &mesh,
+                          const SearchOptions &options);
+
+/// A search algorithm, as users name it.
+struct Algorithm {
+  llvm::StringRef name;
+  SearchResult (*search)(const PartitionGraph &, const Mesh &,
+                         const SearchOptions &);
+};
+
+/// All of them.
+llvm::ArrayRef<Algorithm> getAlgorithms();
 
 /// Fills in the bytes of `plan` from its strategies and layouts.
 void countBytes(const PartitionGraph &graph, Plan &plan, Charge charge);

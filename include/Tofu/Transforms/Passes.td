@@ -65,6 +65,13 @@ def PlanPass : Pass<"tofu-plan", "::mlir::ModuleOp"> {
     Option<"mesh", "mesh", "std::string", "\"\"",
            "Axes of the mesh, slowest link first, such as x=2,y=4; by default "
            "the program's own tofu.mesh, or one made from devices">,
+    Option<"algorithm", "algorithm", "std::string", "\"recursive\"",
+           "How to search. recursive: the Tofu paper's, one exact step per axis; "
+           "kbest: then its best plans polished, several axes together where "
+           "affordable; data-parallel: cut the batch only, to compare with; "
+           "random: any valid plan, by seed">,
+    Option<"seed", "seed", "uint64_t", "0",
+           "Of algorithm=random: another number gives another plan">,
     Option<"replication", "replication", "bool", "false",
            "Values may be whole on all devices of an axis although they could "
            "be cut; off by default, as in the Tofu paper: memory is 1/k">,

@@ -12,6 +12,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Gather.h"
 #include "Tofu/Dialect/Linearity.h"
 #include "Tofu/Dialect/Models.h"
 
@@ -71,21 +72,6 @@ static Combiner matchCombiner(linalg::LinalgOp op) {
 //===----------------------------------------------------------------------===//
 // Which dims can be cut
 //===----------------------------------------------------------------------===//
-
-/// True if an index is rebased to a part by leaving it as it is: a sum of dims
-/// with positive factors and no constant is relative to the part's first index.
-static bool isRelative(AffineExpr expr) {
-  if (isa<AffineDimExpr>(expr))
-    return true;
-  auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
-  if (!binary)
-    return false;
-  if (expr.getKind() == AffineExprKind::Add)
-    return isRelative(binary.getLHS()) && isRelative(binary.getRHS());
-  auto factor = dyn_cast<AffineConstantExpr>(binary.getRHS());
-  return expr.getKind() == AffineExprKind::Mul && factor &&
-         factor.getValue() > 0 && isRelative(binary.getLHS());
-}
 
 /// Marks the dims of index expressions that no part can be rebased for.
 static void markUnsplittable(AffineMap map,
@@ -215,8 +201,16 @@ static SemanticsAttr computeLinalg(Operation *operation, std::string &why) {
   SmallVector<Value> tensors = getTensorOperands(op);
   size_t own =
       llvm::count_if(op->getOperandTypes(), llvm::IsaPred<RankedTensorType>);
-  for (Value captured : llvm::drop_begin(tensors, own))
-    builder.addWhole(cast<RankedTensorType>(captured.getType()).getRank());
+  std::optional<GatheredDim> gathered = findGatheredDim(op);
+  AffineExpr part = gathered ? builder.addDim(gathered->size,
+                                              DimKind::Reduction, Combiner::Sum)
+                             : AffineExpr();
+  for (Value captured : llvm::drop_begin(tensors, own)) {
+    SmallVector<AffineExpr> index = getCapturedIndex(op, captured);
+    if (gathered && gathered->table == captured)
+      index[gathered->dim] = part;
+    builder.addOperand(index);
+  }
   for (OpOperand &init : op.getDpsInitsMutable())
     builder.addResult(
         llvm::to_vector(op.getMatchingIndexingMap(&init).getResults()));
@@ -252,10 +246,12 @@ static bool readsIndices(linalg::LinalgOp op) {
 
 static FailureOr<SmallVector<Value>> createLocalLinalg(LocalPiece &piece) {
   auto op = cast<linalg::LinalgOp>(piece.op);
-  if (piece.semantics.getDims().size() != op.getNumLoops())
+  std::optional<GatheredDim> gathered = findGatheredDim(op);
+  unsigned numDims = op.getNumLoops() + (gathered ? 1 : 0);
+  if (piece.semantics.getDims().size() != numDims)
     return op.emitOpError()
            << "semantics has " << piece.semantics.getDims().size()
-           << " dims, operation has " << op.getNumLoops() << " loops";
+           << " dims, operation has " << numDims;
   SmallVector<Value> operands;
   SmallVector<Type> types;
   unsigned tensor = 0;
@@ -287,6 +283,7 @@ static FailureOr<SmallVector<Value>> createLocalLinalg(LocalPiece &piece) {
   Operation *local = cloneLocal(piece, operands, types);
   if (!offsets.empty())
     offsetIndices(piece, local, offsets);
+  rebaseExtracts(piece, local, gathered);
   return SmallVector<Value>(local->getResults());
 }
 

@@ -1,0 +1,217 @@
+//===- Gather.cpp - Tensors that a body extracts from ---------------------===//
+//
+// Part of the Tofu project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Gather.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace mlir::tofu;
+
+//===----------------------------------------------------------------------===//
+// Indices
+//===----------------------------------------------------------------------===//
+
+bool mlir::tofu::isRelative(AffineExpr expr) {
+  if (isa<AffineDimExpr>(expr))
+    return true;
+  auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
+  if (!binary)
+    return false;
+  if (expr.getKind() == AffineExprKind::Add)
+    return isRelative(binary.getLHS()) && isRelative(binary.getRHS());
+  auto factor = dyn_cast<AffineConstantExpr>(binary.getRHS());
+  return expr.getKind() == AffineExprKind::Mul && factor &&
+         factor.getValue() > 0 && isRelative(binary.getLHS());
+}
+
+/// `index`, a value in the body of `op`, as an expression over its loops; null
+/// if it is none.
+static AffineExpr toAffine(linalg::LinalgOp op, Value index) {
+  MLIRContext *context = op.getContext();
+  if (std::optional<int64_t> constant = getConstantIntValue(index))
+    return getAffineConstantExpr(*constant, context);
+  Operation *def = index.getDefiningOp();
+  auto binary = [&](auto combine) -> AffineExpr {
+    AffineExpr lhs = toAffine(op, def->getOperand(0));
+    AffineExpr rhs = lhs ? toAffine(op, def->getOperand(1)) : AffineExpr();
+    return rhs ? combine(lhs, rhs) : AffineExpr();
+  };
+  if (!def)
+    return {};
+  return llvm::TypeSwitch<Operation *, AffineExpr>(def)
+      .Case<linalg::IndexOp>([&](linalg::IndexOp loop) {
+        return loop->getParentOp() == op
+                   ? getAffineDimExpr(loop.getDim(), context)
+                   : AffineExpr();
+      })
+      .Case<arith::AddIOp>([&](auto) {
+        return binary([](AffineExpr a, AffineExpr b) { return a + b; });
+      })
+      .Case<arith::MulIOp>([&](auto) {
+        return binary([](AffineExpr a, AffineExpr b) {
+          bool linear =
+              isa<AffineConstantExpr>(a) || isa<AffineConstantExpr>(b);
+          return linear ? a * b : AffineExpr();
+        });
+      })
+      .Default([](Operation *) { return AffineExpr(); });
+}
+
+/// Index of one dim of a captured tensor, if it can be read in parts of it.
+static AffineExpr getReadIndex(linalg::LinalgOp op, Value index, int64_t size) {
+  AffineExpr expr = toAffine(op, index);
+  if (!expr)
+    return {};
+  if (auto constant = dyn_cast<AffineConstantExpr>(expr))
+    return constant.getValue() >= 0 && constant.getValue() < size
+               ? expr
+               : AffineExpr();
+  // Indices may be out of bounds where a condition guards the extract.
+  SmallVector<AffineExpr> last;
+  for (int64_t range : op.getStaticLoopRanges())
+    last.push_back(getAffineConstantExpr(range - 1, op.getContext()));
+  auto most = dyn_cast<AffineConstantExpr>(expr.replaceDims(last));
+  return isRelative(expr) && most && most.getValue() < size ? expr
+                                                            : AffineExpr();
+}
+
+/// The extracts through which the body of `op` reads `captured`; nothing if it
+/// uses it in another way.
+static std::optional<SmallVector<tensor::ExtractOp>>
+getExtracts(linalg::LinalgOp op, Value captured) {
+  SmallVector<tensor::ExtractOp> extracts;
+  for (OpOperand &use : captured.getUses()) {
+    if (!op->isProperAncestor(use.getOwner()))
+      continue;
+    auto extract = dyn_cast<tensor::ExtractOp>(use.getOwner());
+    if (!extract)
+      return std::nullopt;
+    extracts.push_back(extract);
+  }
+  return extracts;
+}
+
+SmallVector<AffineExpr> mlir::tofu::getCapturedIndex(linalg::LinalgOp op,
+                                                     Value captured) {
+  auto type = cast<RankedTensorType>(captured.getType());
+  SmallVector<AffineExpr> index(type.getRank());
+  auto extracts = getExtracts(op, captured);
+  if (!extracts || extracts->empty())
+    return index;
+  for (int64_t dim = 0; dim < type.getRank(); ++dim) {
+    for (auto [i, extract] : llvm::enumerate(*extracts)) {
+      AffineExpr expr =
+          getReadIndex(op, extract.getIndices()[dim], type.getDimSize(dim));
+      index[dim] = i == 0 || index[dim] == expr ? expr : AffineExpr();
+      if (!index[dim])
+        break;
+    }
+  }
+  return index;
+}
+
+//===----------------------------------------------------------------------===//
+// Dims that are indexed by data
+//===----------------------------------------------------------------------===//
+
+std::optional<GatheredDim> mlir::tofu::findGatheredDim(linalg::LinalgOp op) {
+  if (op.getNumDpsInits() != 1 || op.getNumReductionLoops() > 0 ||
+      op->getNumRegions() != 1)
+    return std::nullopt;
+  Block &body = op->getRegion(0).front();
+  auto extract =
+      body.getTerminator()->getOperand(0).getDefiningOp<tensor::ExtractOp>();
+  if (!extract || extract->getBlock() != &body ||
+      op.payloadUsesValueFromOperand(op.getDpsInitOperand(0)))
+    return std::nullopt;
+  // Where several bits share an element, parts don't add up.
+  Type type = extract.getType();
+  if (!type.isIntOrFloat() || type.isInteger(1))
+    return std::nullopt;
+  Value table = extract.getTensor();
+  if (op->isProperAncestor(table.getParentRegion()->getParentOp()) ||
+      table.getParentRegion() == &op->getRegion(0))
+    return std::nullopt;
+  auto extracts = getExtracts(op, table);
+  if (!extracts || extracts->size() != 1)
+    return std::nullopt;
+  for (auto [dim, index] : llvm::enumerate(extract.getIndices()))
+    if (!toAffine(op, index))
+      return GatheredDim{table, static_cast<unsigned>(dim),
+                         extract.getTensor().getType().getDimSize(dim)};
+  return std::nullopt;
+}
+
+//===----------------------------------------------------------------------===//
+// Local pieces
+//===----------------------------------------------------------------------===//
+
+/// Yields zero where `index` is not among the `size` indices that this device
+/// has.
+static void maskExtract(tensor::ExtractOp extract, unsigned dim, Value size) {
+  OpBuilder builder(extract);
+  Location loc = extract.getLoc();
+  Value inside = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult,
+                                       extract.getIndices()[dim], size);
+  auto choice = scf::IfOp::create(builder, loc, extract.getType(), inside,
+                                  /*withElseRegion=*/true);
+  extract.getResult().replaceAllUsesWith(choice.getResult(0));
+  extract->moveBefore(choice.thenBlock(), choice.thenBlock()->end());
+  auto inThen = OpBuilder::atBlockEnd(choice.thenBlock());
+  scf::YieldOp::create(inThen, loc, extract.getResult());
+  auto inElse = OpBuilder::atBlockEnd(choice.elseBlock());
+  Value zero = arith::ConstantOp::create(inElse, loc,
+                                         inElse.getZeroAttr(extract.getType()));
+  scf::YieldOp::create(inElse, loc, zero);
+}
+
+static SmallVector<tensor::ExtractOp> collectExtracts(Operation *op) {
+  SmallVector<tensor::ExtractOp> extracts;
+  op->walk([&](tensor::ExtractOp extract) { extracts.push_back(extract); });
+  return extracts;
+}
+
+void mlir::tofu::rebaseExtracts(LocalPiece &piece, Operation *local,
+                                const std::optional<GatheredDim> &gathered) {
+  SmallVector<Value> tensors = getTensorOperands(piece.op);
+  size_t own = llvm::count_if(piece.op->getOperandTypes(),
+                              llvm::IsaPred<RankedTensorType>);
+  OpBuilder::InsertionGuard guard(piece.builder);
+  piece.builder.setInsertionPoint(local);
+  for (auto [global, extract] :
+       llvm::zip_equal(collectExtracts(piece.op), collectExtracts(local))) {
+    auto *captured =
+        llvm::find(llvm::drop_begin(tensors, own), global.getTensor());
+    if (captured == tensors.end())
+      continue;
+    unsigned number = captured - tensors.begin();
+    for (unsigned dim = 0; dim < extract.getIndices().size(); ++dim) {
+      OpFoldResult offset = piece.operandOffset(number, dim);
+      if (isConstantIntValue(offset, 0))
+        continue;
+      Value first = getValueOrCreateConstantIndexOp(piece.builder,
+                                                    local->getLoc(), offset);
+      OpBuilder inBody(extract);
+      extract.getIndicesMutable()[dim].set(arith::SubIOp::create(
+          inBody, extract.getLoc(), extract.getIndices()[dim], first));
+    }
+    if (!gathered || gathered->table != global.getTensor() ||
+        piece.strategy.getDims().back().empty())
+      continue;
+    Value size = getValueOrCreateConstantIndexOp(
+        piece.builder, local->getLoc(),
+        piece.operandSize(number, gathered->dim));
+    maskExtract(extract, gathered->dim, size);
+  }
+}

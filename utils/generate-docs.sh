@@ -3,7 +3,8 @@
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Writes the reference pages that TableGen makes of the dialect and the passes.
+# Writes the reference pages that TableGen makes of the dialect and the passes, and the table of
+# operators that tofu-opt (on PATH, or in build/bin) makes of the examples in the tests.
 #
 # usage: generate-docs.sh FOLDER [MLIR_TBLGEN [MLIR_INCLUDE_FOLDER]]
 set -euo pipefail
@@ -26,3 +27,5 @@ page Attributes.md Dialect/TofuAttributes.td -gen-attrdef-doc -dialect=tofu
 page Interfaces.md Dialect/TofuInterfaces.td -gen-op-interface-docs
 page TransformsPasses.md Transforms/Passes.td -gen-pass-doc
 page ConversionPasses.md Conversion/Passes.td -gen-pass-doc
+PATH=$PATH:$source_dir/build/bin "$source_dir/utils/operators.py" table \
+  "$source_dir"/test/Transforms/annotate-{named,convolutions,pooling,reductions,generic,tensor}.mlir >"$out/Operators.md"

@@ -119,7 +119,7 @@ func.func @windows(%a: tensor<8x5xf32>, %w: tensor<2xf32>, %out: tensor<4x5xf32>
 // A tensor that the body reads is an operand, all of it: an embedding's table.
 // CHECK-LABEL: func.func @captured(
 // CHECK: linalg.generic
-// CHECK-SAME: #tofu.semantics<[d0 = 8, d1 = 4], (in0[d0], _, in2[:, :]) -> (out0[d0, d1])>
+// CHECK-SAME: #tofu.semantics<[d0 = 8, d1 = 4, d2 = 100 : sum], (in0[d0], _, in2[d2, d1]) -> (out0[d0, d1])>
 func.func @captured(%ids: tensor<8xindex>, %table: tensor<100x4xf32>, %out: tensor<8x4xf32>) -> tensor<8x4xf32> {
   %0 = linalg.generic {indexing_maps = [#rows, #id2], iterator_types = ["parallel", "parallel"]}
       ins(%ids : tensor<8xindex>) outs(%out : tensor<8x4xf32>) {

@@ -102,7 +102,7 @@ func.func @call(%a: tensor<8xf32> {tofu.layout = #tofu.layout<@mesh, [{x}]>}) ->
 
 tofu.mesh @mesh [x = 2]
 func.func @loops(%a: tensor<8x4xf32> {tofu.layout = #tofu.layout<@mesh, [{x}, {}]>}) -> (tensor<8x4xf32> {tofu.layout = #tofu.layout<@mesh, [{x}, {}]>}) {
-  // expected-error@below {{'linalg.exp' op semantics has 1 dims, operation has 2 loops}}
+  // expected-error@below {{'linalg.exp' op semantics has 1 dims, operation has 2}}
   %0 = linalg.exp {tofu.semantics = #tofu.semantics<[m = 8], (a[m, :], _) -> (r[m, :])>, tofu.strategy = #tofu.strategy<@mesh, [{x}]>,
                    tofu.layouts = [#tofu.layout<@mesh, [{x}, {}]>]} ins(%a : tensor<8x4xf32>) outs(%a : tensor<8x4xf32>) -> tensor<8x4xf32>
   return %0 : tensor<8x4xf32>

@@ -8,6 +8,7 @@
 
 #include "Tofu/Conversion/Passes.h"
 
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -47,8 +48,62 @@ static LogicalResult lowerPacking(RewriterBase &rewriter, Operation *op) {
               : op->emitOpError("cannot be lowered to reshapes and transposes");
 }
 
+/// The larger of zero and `amount`, or its negation.
+static OpFoldResult getPositivePart(OpBuilder &builder, Location loc,
+                                    OpFoldResult amount, bool negate) {
+  if (std::optional<int64_t> known = getConstantIntValue(amount))
+    return builder.getIndexAttr(
+        std::max<int64_t>(negate ? -*known : *known, 0));
+  Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
+  Value value = cast<Value>(amount);
+  if (negate)
+    value = arith::SubIOp::create(builder, loc, zero, value);
+  return arith::MaxSIOp::create(builder, loc, value, zero).getResult();
+}
+
+/// Padding by less than nothing takes elements away: has them taken away by a
+/// slice, as upstream's decomposition ignores them.
+static void sliceNegativePads(RewriterBase &rewriter, tensor::PadOp op) {
+  SmallVector<OpFoldResult> lows = op.getMixedLowPad(),
+                            highs = op.getMixedHighPad();
+  auto isPositive = [](OpFoldResult amount) {
+    std::optional<int64_t> known = getConstantIntValue(amount);
+    return known && *known >= 0;
+  };
+  if (llvm::all_of(lows, isPositive) && llvm::all_of(highs, isPositive))
+    return;
+  rewriter.setInsertionPoint(op);
+  Location loc = op.getLoc();
+  SmallVector<OpFoldResult> offsets, sizes,
+      strides(lows.size(), rewriter.getIndexAttr(1));
+  for (auto [dim, low, high] : llvm::enumerate(lows, highs)) {
+    offsets.push_back(getPositivePart(rewriter, loc, low, /*negate=*/true));
+    OpFoldResult cut = getPositivePart(rewriter, loc, high, /*negate=*/true);
+    low = getPositivePart(rewriter, loc, low, /*negate=*/false);
+    high = getPositivePart(rewriter, loc, high, /*negate=*/false);
+    AffineExpr size, first, last;
+    bindSymbols(op.getContext(), size, first, last);
+    sizes.push_back(affine::makeComposedFoldedAffineApply(
+        rewriter, loc, size - first - last,
+        {tensor::getMixedSize(rewriter, loc, op.getSource(), dim),
+         offsets.back(), cut}));
+  }
+  Value kept = tensor::ExtractSliceOp::create(rewriter, loc, op.getSource(),
+                                              offsets, sizes, strides);
+  auto pad = tensor::PadOp::create(rewriter, loc, op.getResultType(), kept,
+                                   lows, highs, op.getNofold());
+  rewriter.inlineRegionBefore(op.getRegion(), pad.getRegion(),
+                              pad.getRegion().begin());
+  rewriter.replaceOp(op, pad);
+}
+
 /// Rewrites `tensor.pad` and `tensor.concat` to insertions of slices.
-static LogicalResult decomposeToSlices(Operation *root) {
+static LogicalResult decomposeToSlices(RewriterBase &rewriter,
+                                       Operation *root) {
+  SmallVector<tensor::PadOp> pads;
+  root->walk([&](tensor::PadOp op) { pads.push_back(op); });
+  for (tensor::PadOp op : pads)
+    sliceNegativePads(rewriter, op);
   SmallVector<Operation *> ops;
   root->walk([&](Operation *op) {
     if (isa<tensor::PadOp, tensor::ConcatOp>(op))
@@ -79,7 +134,7 @@ struct GeneralizeOps : public tofu::impl::GeneralizeOpsBase<GeneralizeOps> {
     for (Operation *op : packings)
       if (failed(lowerPacking(rewriter, op)))
         return signalPassFailure();
-    if (failed(decomposeToSlices(getOperation())))
+    if (failed(decomposeToSlices(rewriter, getOperation())))
       return signalPassFailure();
     generalizeNamed(rewriter);
   }

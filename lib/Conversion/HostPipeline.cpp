@@ -26,7 +26,8 @@ using namespace mlir::tofu;
 /// Contractions come before fusion, which would hide them.
 static void addTensorPasses(OpPassManager &pm,
                             const TofuToHostOptions &options) {
-  pm.addPass(createInlinerPass());
+  // Canonicalizing would take padding that shifts for nothing.
+  pm.addPass(createInlinerPass({}, [](OpPassManager &) {}));
   pm.addPass(createSymbolDCEPass());
   OpPassManager &functions = pm.nest<func::FuncOp>();
   functions.addPass(createProtectArguments());

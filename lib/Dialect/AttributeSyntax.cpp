@@ -141,8 +141,15 @@ static void printExpr(AsmPrinter &printer, AffineExpr expr,
   if (precedence < least)
     printer << '(';
   printExpr(printer, binary.getLHS(), names, precedence);
-  printer << sign;
-  printExpr(printer, binary.getRHS(), names, precedence + 1);
+  auto addend = dyn_cast<AffineConstantExpr>(binary.getRHS());
+  if (expr.getKind() == AffineExprKind::Add && addend &&
+      addend.getValue() < 0 &&
+      addend.getValue() != std::numeric_limits<int64_t>::min()) {
+    printer << " - " << -addend.getValue();
+  } else {
+    printer << sign;
+    printExpr(printer, binary.getRHS(), names, precedence + 1);
+  }
   if (precedence < least)
     printer << ')';
 }

@@ -8,6 +8,8 @@
 
 #include "Tofu/Dialect/Models.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/DialectRegistry.h"
@@ -165,8 +167,36 @@ static Value create(LocalPiece &piece, tensor::ExtractSliceOp op) {
                                         offsets, sizes, op.getMixedStrides());
 }
 
-/// A dim that the source fills can be cut on both sides; where the source is
-/// smaller, both stay whole.
+/// Where, in a device's part of dim `dim` of the result, a tensor begins that
+/// is placed at `offset` of the whole dim: at the part's end if it begins
+/// behind it.
+static OpFoldResult getStartWithin(LocalPiece &piece, int64_t offset,
+                                   unsigned dim) {
+  OpBuilder &builder = piece.builder;
+  Location loc = piece.op->getLoc();
+  if (offset <= 0)
+    return builder.getIndexAttr(0);
+  OpFoldResult partOffset = piece.resultOffset(0, dim),
+               partSize = piece.resultSize(0, dim);
+  std::optional<int64_t> first = getConstantIntValue(partOffset),
+                         size = getConstantIntValue(partSize);
+  if (first && size)
+    return builder.getIndexAttr(
+        std::clamp<int64_t>(offset - *first, 0, std::max<int64_t>(*size, 0)));
+  Value start = arith::SubIOp::create(
+      builder, loc, arith::ConstantIndexOp::create(builder, loc, offset),
+      getValueOrCreateConstantIndexOp(builder, loc, partOffset));
+  Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
+  start = arith::MaxSIOp::create(builder, loc, start, zero);
+  return arith::MinSIOp::create(
+             builder, loc, start,
+             getValueOrCreateConstantIndexOp(builder, loc, partSize))
+      .getResult();
+}
+
+/// A dim that has a place in the rank-reduced source is cut on both sides: each
+/// device inserts what of the source falls into its part. A dim that is dropped
+/// or has gaps stays whole.
 static SemanticsAttr compute(tensor::InsertSliceOp op, std::string &why) {
   if (!isStaticSlice(op, why))
     return {};
@@ -174,13 +204,12 @@ static SemanticsAttr compute(tensor::InsertSliceOp op, std::string &why) {
   llvm::SmallBitVector dropped = op.getDroppedDims();
   SmallVector<AffineExpr> source, dest;
   for (auto [dim, size] : llvm::enumerate(op.getDestType().getShape())) {
-    bool filled = op.getStaticOffsets()[dim] == 0 &&
-                  op.getStaticStrides()[dim] == 1 &&
-                  op.getStaticSizes()[dim] == size;
-    dest.push_back(builder.addDim(size, filled ? DimKind::Parallel
-                                               : DimKind::Unsplittable));
+    bool cuttable = !dropped[dim] && op.getStaticStrides()[dim] == 1;
+    dest.push_back(builder.addDim(size, cuttable ? DimKind::Parallel
+                                                 : DimKind::Unsplittable));
     if (!dropped[dim])
-      source.push_back(filled ? dest.back() : AffineExpr());
+      source.push_back(cuttable ? dest.back() - op.getStaticOffsets()[dim]
+                                : AffineExpr());
   }
   builder.addOperand(source);
   builder.addOperand(dest);
@@ -190,19 +219,29 @@ static SemanticsAttr compute(tensor::InsertSliceOp op, std::string &why) {
 }
 
 static Value create(LocalPiece &piece, tensor::InsertSliceOp op) {
-  SmallVector<OpFoldResult> sizes = op.getMixedSizes();
-  for (auto [dim, size] : llvm::enumerate(op.getDestType().getShape()))
-    if (op.getStaticSizes()[dim] == size && op.getStaticStrides()[dim] == 1)
-      sizes[dim] = piece.resultSize(0, dim);
-  return tensor::InsertSliceOp::create(
-      piece.builder, op.getLoc(), piece.operands[0], piece.operands[1],
-      op.getMixedOffsets(), sizes, op.getMixedStrides());
+  SmallVector<OpFoldResult> offsets = op.getMixedOffsets(),
+                            sizes = op.getMixedSizes();
+  llvm::SmallBitVector dropped = op.getDroppedDims();
+  unsigned sourceDim = 0;
+  for (int64_t dim = 0; dim < op.getDestType().getRank(); ++dim) {
+    if (dropped[dim])
+      continue;
+    if (op.getStaticStrides()[dim] == 1) {
+      offsets[dim] = getStartWithin(piece, op.getStaticOffsets()[dim], dim);
+      sizes[dim] = piece.operandSize(0, sourceDim);
+    }
+    ++sourceDim;
+  }
+  return tensor::InsertSliceOp::create(piece.builder, op.getLoc(),
+                                       piece.operands[0], piece.operands[1],
+                                       offsets, sizes, op.getMixedStrides());
 }
 
 //===----------------------------------------------------------------------===//
 // Pad, concat, cast
 //===----------------------------------------------------------------------===//
 
+/// A part of a padded dim reads what of the source falls into it.
 static SemanticsAttr compute(tensor::PadOp op, std::string &why) {
   if (!areStatic(op, why))
     return {};
@@ -213,13 +252,13 @@ static SemanticsAttr compute(tensor::PadOp op, std::string &why) {
   }
   SemanticsBuilder builder(op.getContext());
   SmallVector<AffineExpr> in, out;
-  for (auto [low, high, size] :
-       llvm::zip_equal(op.getMixedLowPad(), op.getMixedHighPad(),
-                       op.getResultType().getShape())) {
-    bool padded = !isConstantIntValue(low, 0) || !isConstantIntValue(high, 0);
-    out.push_back(builder.addDim(size, padded ? DimKind::Unsplittable
-                                              : DimKind::Parallel));
-    in.push_back(padded ? AffineExpr() : out.back());
+  for (auto [dim, size] : llvm::enumerate(op.getResultType().getShape())) {
+    // Padding may be negative, but not unknown where it shifts the source.
+    int64_t low = op.getStaticLow()[dim];
+    bool known = !ShapedType::isDynamic(low);
+    out.push_back(builder.addDim(size, known ? DimKind::Parallel
+                                             : DimKind::Unsplittable));
+    in.push_back(known ? out.back() - low : AffineExpr());
   }
   builder.addOperand(in);
   SmallVector<Value> tensors = getTensorOperands(op);
@@ -229,28 +268,68 @@ static SemanticsAttr compute(tensor::PadOp op, std::string &why) {
   return builder.build();
 }
 
+/// What is left of a padded dim on both sides of the `size` source indices that
+/// begin at `low`.
+static OpFoldResult getRest(LocalPiece &piece, OpFoldResult whole,
+                            OpFoldResult low, OpFoldResult size) {
+  OpBuilder &builder = piece.builder;
+  Location loc = piece.op->getLoc();
+  std::optional<int64_t> a = getConstantIntValue(whole),
+                         b = getConstantIntValue(low),
+                         c = getConstantIntValue(size);
+  if (a && b && c)
+    return builder.getIndexAttr(*a - *b - *c);
+  auto value = [&](OpFoldResult result) {
+    return getValueOrCreateConstantIndexOp(builder, loc, result);
+  };
+  Value rest = arith::SubIOp::create(builder, loc, value(whole), value(low));
+  return arith::SubIOp::create(builder, loc, rest, value(size)).getResult();
+}
+
 static Value create(LocalPiece &piece, tensor::PadOp op) {
   SmallVector<Value> operands;
   for (Value operand : op->getOperands())
     operands.push_back(piece.mapping.lookupOrDefault(operand));
   operands[0] = piece.operands[0];
-  return cloneLocal(piece, operands, TypeRange(piece.resultType(0)))
-      ->getResult(0);
+  SmallVector<OpFoldResult> lows, highs;
+  for (auto [dim, low, high] :
+       llvm::enumerate(op.getMixedLowPad(), op.getMixedHighPad())) {
+    if (isConstantIntValue(low, 0) && isConstantIntValue(high, 0)) {
+      lows.push_back(low);
+      highs.push_back(high);
+      continue;
+    }
+    std::optional<int64_t> known = getConstantIntValue(low);
+    lows.push_back(known ? getStartWithin(piece, *known, dim)
+                         : piece.mapping.lookupOrDefault(cast<Value>(low)));
+    highs.push_back(getRest(piece, piece.resultSize(0, dim), lows.back(),
+                            piece.operandSize(0, dim)));
+  }
+  auto clone = cast<tensor::PadOp>(
+      cloneLocal(piece, operands, TypeRange(piece.resultType(0))));
+  auto pad =
+      tensor::PadOp::create(piece.builder, op.getLoc(), piece.resultType(0),
+                            piece.operands[0], lows, highs, op.getNofold());
+  pad.getRegion().takeBody(clone.getRegion());
+  clone.erase();
+  return pad;
 }
 
+/// Each device joins what of the inputs falls into its part.
 static SemanticsAttr compute(tensor::ConcatOp op, std::string &why) {
   if (!areStatic(op, why))
     return {};
   SemanticsBuilder builder(op.getContext());
-  SmallVector<AffineExpr> in, out;
-  for (auto [dim, size] : llvm::enumerate(op.getResultType().getShape())) {
-    bool joined = dim == op.getDim();
-    out.push_back(builder.addDim(size, joined ? DimKind::Unsplittable
-                                              : DimKind::Parallel));
-    in.push_back(joined ? AffineExpr() : out.back());
-  }
-  for (size_t i = 0; i < op.getInputs().size(); ++i)
+  SmallVector<AffineExpr> out;
+  for (int64_t size : op.getResultType().getShape())
+    out.push_back(builder.addDim(size));
+  int64_t start = 0;
+  for (Value input : op.getInputs()) {
+    SmallVector<AffineExpr> in = out;
+    in[op.getDim()] = out[op.getDim()] - start;
     builder.addOperand(in);
+    start += cast<RankedTensorType>(input.getType()).getDimSize(op.getDim());
+  }
   builder.addResult(out);
   if (op.getInputs().size() < 62)
     builder.addLinear((int64_t(1) << op.getInputs().size()) - 1);

@@ -129,7 +129,8 @@ struct AnnotatePass : public tofu::impl::AnnotatePassBase<AnnotatePass> {
     if (!calls)
       return success();
     OpPassManager pipeline(ModuleOp::getOperationName());
-    pipeline.addPass(createInlinerPass());
+    // Canonicalizing would take padding that shifts for nothing.
+    pipeline.addPass(createInlinerPass({}, [](OpPassManager &) {}));
     pipeline.addPass(createSymbolDCEPass());
     return runPipeline(pipeline, getOperation());
   }

@@ -160,7 +160,7 @@ func.func @cast(%a: tensor<8x4xf32>) -> tensor<8x4xf32> {
 
 // CHECK-LABEL: func.func @concat(
 // CHECK: tensor.concat
-// CHECK-SAME: #tofu.semantics<[d0 = 8, d1 = 7 : unsplittable], (in0[d0, :], in1[d0, :]) -> (out0[d0, d1]), linear [{0, 1}]>
+// CHECK-SAME: #tofu.semantics<[d0 = 8, d1 = 7], (in0[d0, d1], in1[d0, d1 - 4]) -> (out0[d0, d1]), linear [{0, 1}]>
 func.func @concat(%a: tensor<8x4xf32>, %b: tensor<8x3xf32>) -> tensor<8x7xf32> {
   %0 = tensor.concat dim(1) %a, %b : (tensor<8x4xf32>, tensor<8x3xf32>) -> tensor<8x7xf32>
   return %0 : tensor<8x7xf32>
@@ -168,7 +168,7 @@ func.func @concat(%a: tensor<8x4xf32>, %b: tensor<8x3xf32>) -> tensor<8x7xf32> {
 
 // CHECK-LABEL: func.func @pad(
 // CHECK: tensor.pad
-// CHECK: #tofu.semantics<[d0 = 8, d1 = 7 : unsplittable], (in0[d0, :]) -> (out0[d0, d1])>
+// CHECK: #tofu.semantics<[d0 = 8, d1 = 7], (in0[d0, d1 - 1]) -> (out0[d0, d1])>
 func.func @pad(%a: tensor<8x4xf32>, %s: f32) -> tensor<8x7xf32> {
   %0 = tensor.pad %a low[0, 1] high[0, 2] {
   ^bb0(%i: index, %j: index):
@@ -180,7 +180,7 @@ func.func @pad(%a: tensor<8x4xf32>, %s: f32) -> tensor<8x7xf32> {
 // Padding by one here and by minus one there shifts.
 // CHECK-LABEL: func.func @pad_that_shifts(
 // CHECK: tensor.pad
-// CHECK: #tofu.semantics<[d0 = 8 : unsplittable], (in0[:]) -> (out0[d0])>
+// CHECK: #tofu.semantics<[d0 = 8], (in0[d0 - 1]) -> (out0[d0])>
 func.func @pad_that_shifts(%a: tensor<8xf32>, %s: f32) -> tensor<8xf32> {
   %0 = tensor.pad %a low[1] high[-1] {
   ^bb0(%i: index):
@@ -191,7 +191,7 @@ func.func @pad_that_shifts(%a: tensor<8xf32>, %s: f32) -> tensor<8xf32> {
 
 // CHECK-LABEL: func.func @pad_from_tensor(
 // CHECK: tensor.pad
-// CHECK: #tofu.semantics<[d0 = 10 : unsplittable], (in0[:], in1[]) -> (out0[d0])>
+// CHECK: #tofu.semantics<[d0 = 10], (in0[d0 - 1], in1[]) -> (out0[d0])>
 func.func @pad_from_tensor(%a: tensor<8xf32>, %t: tensor<f32>) -> tensor<10xf32> {
   %0 = tensor.pad %a low[1] high[1] {
   ^bb0(%i: index):

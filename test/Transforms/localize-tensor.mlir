@@ -81,7 +81,7 @@ func.func @insert(%s: tensor<3x4xf32> {tofu.layout = #columns}, %d: tensor<8x4xf
 // CHECK-LABEL: func.func @insert_uneven(
 // CHECK-SAME: %[[S:[^:]+]]: tensor<3x?xf32>
 // CHECK-SAME: %[[D:[^:]+]]: tensor<8x?xf32>
-// CHECK-NEXT: %[[N:.*]] = tofu.shard_size 1 of #tofu.layout<@mesh, [{}, {x}]> in [8, 5] : index
+// CHECK-NEXT: %[[N:.*]] = tofu.shard_size 1 of #tofu.layout<@mesh, [{}, {x}]> in [3, 5] : index
 // CHECK-NEXT: tensor.insert_slice %[[S]] into %[[D]][1, 0] [3, %[[N]]] [2, 1] : tensor<3x?xf32> into tensor<8x?xf32>
 func.func @insert_uneven(%s: tensor<3x5xf32> {tofu.layout = #columns}, %d: tensor<8x5xf32> {tofu.layout = #columns}) -> (tensor<8x5xf32> {tofu.layout = #columns}) {
   %0 = tensor.insert_slice %s into %d[1, 0] [3, 5] [2, 1]

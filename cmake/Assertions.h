@@ -1,4 +1,5 @@
-//===- Assertions.h - Assertions against an LLVM without ---------*- C++ -*-===//
+//===- Assertions.h - Assertions against an LLVM without ---------*- C++
+//-*-===//
 //
 // Part of the Tofu project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -19,7 +19,7 @@ libraries = os.path.join(config.tofu_binary_dir, "lib")
 path = [tools, config.llvm_tools_dir, config.environment["PATH"]]
 config.environment["PATH"] = os.pathsep.join(path)
 # Attribute storage is poisoned by LLVM's allocator, which was built without ASan.
-config.environment["ASAN_OPTIONS"] = "allow_user_poisoning=0:detect_leaks=0"
+config.environment["ASAN_OPTIONS"] = "allow_user_poisoning=0:detect_leaks=0:allocator_may_return_null=1"
 config.environment["UBSAN_OPTIONS"] = "print_stacktrace=1:halt_on_error=1"
 config.environment["FILECHECK_OPTS"] = "-enable-var-scope"
 

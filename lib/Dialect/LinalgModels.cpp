@@ -20,6 +20,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/DialectRegistry.h"
+#include "mlir/IR/Matchers.h"
 #include "llvm/ADT/SmallBitVector.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -52,16 +53,95 @@ static Combiner toCombiner(Operation *op) {
       .Default([](Operation *) { return Combiner::None; });
 }
 
+/// True if `value` is one number everywhere, and no NaN.
+static bool isKnownNumber(Value value) {
+  APFloat number(0.0);
+  if (auto fill = value.getDefiningOp<linalg::FillOp>())
+    value = fill.getInputs()[0];
+  return matchPattern(value, m_ConstantFloat(&number)) && !number.isNaN();
+}
+
+/// Of a body that takes `value` instead of `best` where a comparison holds: the
+/// greatest or least. Comparisons of floats must be false for NaN, so that NaN
+/// is never taken; other ones give what depends on the order.
+static Combiner matchSelection(arith::SelectOp select, Value best) {
+  Operation *compare = select.getCondition().getDefiningOp();
+  if (!compare || !compare->hasOneUse() || !best.hasNUses(2))
+    return Combiner::None;
+  bool keepsFirst = select.getTrueValue() == best;
+  Value value = keepsFirst ? select.getFalseValue() : select.getTrueValue();
+  if (!keepsFirst && select.getFalseValue() != best)
+    return Combiner::None;
+  auto compares = [&](Value a, Value b) {
+    return compare->getOperand(0) == a && compare->getOperand(1) == b;
+  };
+  bool reversed = compares(best, value);
+  if (!reversed && !compares(value, best))
+    return Combiner::None;
+  if (auto ints = dyn_cast<arith::CmpIOp>(compare)) {
+    auto greatest = [&](Combiner most, Combiner least, bool greater) {
+      return greater != (reversed != keepsFirst) ? most : least;
+    };
+    switch (ints.getPredicate()) {
+    case arith::CmpIPredicate::sgt:
+    case arith::CmpIPredicate::sge:
+      return greatest(Combiner::Max, Combiner::Min, true);
+    case arith::CmpIPredicate::slt:
+    case arith::CmpIPredicate::sle:
+      return greatest(Combiner::Max, Combiner::Min, false);
+    case arith::CmpIPredicate::ugt:
+    case arith::CmpIPredicate::uge:
+      return greatest(Combiner::MaxUI, Combiner::MinUI, true);
+    case arith::CmpIPredicate::ult:
+    case arith::CmpIPredicate::ule:
+      return greatest(Combiner::MaxUI, Combiner::MinUI, false);
+    default:
+      return Combiner::None;
+    }
+  }
+  auto floats = dyn_cast<arith::CmpFOp>(compare);
+  if (!floats || keepsFirst)
+    return Combiner::None;
+  switch (floats.getPredicate()) {
+  case arith::CmpFPredicate::OGT:
+  case arith::CmpFPredicate::OGE:
+    return reversed ? Combiner::MinNum : Combiner::MaxNum;
+  case arith::CmpFPredicate::OLT:
+  case arith::CmpFPredicate::OLE:
+    return reversed ? Combiner::MaxNum : Combiner::MinNum;
+  default:
+    return Combiner::None;
+  }
+}
+
+/// The combiner of result `i`, or none if the body has another form.
+static Combiner matchCombiner(linalg::LinalgOp op, unsigned i) {
+  BlockArgument sofar = op.getRegionOutputArgs()[i];
+  SmallVector<Operation *, 4> combiners;
+  if (matchReduction(op.getRegionOutputArgs(), i, combiners) &&
+      combiners.size() == 1 && toCombiner(combiners.front()) != Combiner::None)
+    return toCombiner(combiners.front());
+  Value yielded = op.getBlock()->getTerminator()->getOperand(i);
+  Operation *last = yielded.getDefiningOp();
+  if (!last || !yielded.hasOneUse())
+    return Combiner::None;
+  // What is taken away from nothing adds up.
+  if (isa<arith::SubFOp, arith::SubIOp>(last) && last->getOperand(0) == sofar &&
+      sofar.hasOneUse() && !yielded.getType().isInteger(1))
+    return Combiner::Sum;
+  auto select = dyn_cast<arith::SelectOp>(last);
+  if (!select || (isa<FloatType>(yielded.getType()) &&
+                  !isKnownNumber(op.getDpsInitOperand(i)->get())))
+    return Combiner::None;
+  return matchSelection(select, sofar);
+}
+
 /// The combiner of all of the operation's results, or none if the body has
 /// another form or results are combined in different ways.
 static Combiner matchCombiner(linalg::LinalgOp op) {
   Combiner common = Combiner::None;
   for (unsigned i = 0; i < op.getNumDpsInits(); ++i) {
-    SmallVector<Operation *, 4> combiners;
-    if (!matchReduction(op.getRegionOutputArgs(), i, combiners) ||
-        combiners.size() != 1)
-      return Combiner::None;
-    Combiner combiner = toCombiner(combiners.front());
+    Combiner combiner = matchCombiner(op, i);
     if (combiner == Combiner::None || (i && combiner != common))
       return Combiner::None;
     common = combiner;

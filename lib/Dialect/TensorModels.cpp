@@ -112,16 +112,16 @@ static Value create(LocalPiece &piece, tensor::CollapseShapeOp op) {
 // Slices
 //===----------------------------------------------------------------------===//
 
+/// True if the sizes of a slice are known, and how its elements follow each
+/// other. Where it begins need not be.
 template <typename SliceOp>
-static bool isStaticSlice(SliceOp op, std::string &why) {
+static bool isKnownSlice(SliceOp op, std::string &why) {
   if (!areStatic(op, why))
     return false;
-  for (ArrayRef<int64_t> list :
-       {op.getStaticOffsets(), op.getStaticSizes(), op.getStaticStrides()})
-    if (llvm::any_of(list, ShapedType::isDynamic)) {
-      why = "the slice is not known";
-      return false;
-    }
+  if (llvm::any_of(op.getStaticStrides(), ShapedType::isDynamic)) {
+    why = "the slice is not known";
+    return false;
+  }
   if (llvm::any_of(op.getStaticStrides(), [](int64_t s) { return s < 0; })) {
     why = "the slice runs backwards";
     return false;
@@ -130,20 +130,25 @@ static bool isStaticSlice(SliceOp op, std::string &why) {
 }
 
 static SemanticsAttr compute(tensor::ExtractSliceOp op, std::string &why) {
-  if (!isStaticSlice(op, why))
+  if (!isKnownSlice(op, why))
     return {};
   SemanticsBuilder builder(op.getContext());
   llvm::SmallBitVector dropped = op.getDroppedDims();
   SmallVector<AffineExpr> in, out;
   for (int64_t dim = 0; dim < op.getSourceType().getRank(); ++dim) {
+    // A slice that begins anywhere is taken from the whole dim.
+    bool known = !ShapedType::isDynamic(op.getStaticOffsets()[dim]);
     AffineExpr offset =
         getAffineConstantExpr(op.getStaticOffsets()[dim], op.getContext());
     if (dropped[dim]) {
-      in.push_back(offset);
+      in.push_back(known ? offset : AffineExpr());
       continue;
     }
-    out.push_back(builder.addDim(op.getStaticSizes()[dim]));
-    in.push_back(out.back() * op.getStaticStrides()[dim] + offset);
+    out.push_back(
+        builder.addDim(op.getStaticSizes()[dim],
+                       known ? DimKind::Parallel : DimKind::Unsplittable));
+    in.push_back(known ? out.back() * op.getStaticStrides()[dim] + offset
+                       : AffineExpr());
   }
   builder.addOperand(in);
   builder.addResult(out);
@@ -151,7 +156,14 @@ static SemanticsAttr compute(tensor::ExtractSliceOp op, std::string &why) {
   return builder.build();
 }
 
-/// The operand's box begins and ends with the slice of this part.
+static OpFoldResult mapped(const LocalPiece &piece, OpFoldResult value) {
+  return isa<Attribute>(value)
+             ? value
+             : piece.mapping.lookupOrDefault(cast<Value>(value));
+}
+
+/// The operand's box begins and ends with the slice of this part, but for dims
+/// that it has whole.
 static Value create(LocalPiece &piece, tensor::ExtractSliceOp op) {
   OpBuilder &builder = piece.builder;
   int64_t rank = op.getSourceType().getRank();
@@ -159,9 +171,12 @@ static Value create(LocalPiece &piece, tensor::ExtractSliceOp op) {
   SmallVector<OpFoldResult> offsets(rank, builder.getIndexAttr(0)), sizes,
       results = getResultSizes(piece);
   auto *next = results.begin();
-  for (int64_t dim = 0; dim < rank; ++dim)
+  for (int64_t dim = 0; dim < rank; ++dim) {
     sizes.push_back(dropped[dim] ? OpFoldResult(builder.getIndexAttr(1))
                                  : *next++);
+    if (ShapedType::isDynamic(op.getStaticOffsets()[dim]))
+      offsets[dim] = mapped(piece, op.getMixedOffsets()[dim]);
+  }
   return tensor::ExtractSliceOp::create(builder, op.getLoc(),
                                         piece.resultType(0), piece.operands[0],
                                         offsets, sizes, op.getMixedStrides());
@@ -195,16 +210,17 @@ static OpFoldResult getStartWithin(LocalPiece &piece, int64_t offset,
 }
 
 /// A dim that has a place in the rank-reduced source is cut on both sides: each
-/// device inserts what of the source falls into its part. A dim that is dropped
-/// or has gaps stays whole.
+/// device inserts what of the source falls into its part. A dim that is
+/// dropped, has gaps or begins anywhere stays whole.
 static SemanticsAttr compute(tensor::InsertSliceOp op, std::string &why) {
-  if (!isStaticSlice(op, why))
+  if (!isKnownSlice(op, why))
     return {};
   SemanticsBuilder builder(op.getContext());
   llvm::SmallBitVector dropped = op.getDroppedDims();
   SmallVector<AffineExpr> source, dest;
   for (auto [dim, size] : llvm::enumerate(op.getDestType().getShape())) {
-    bool cuttable = !dropped[dim] && op.getStaticStrides()[dim] == 1;
+    bool cuttable = !dropped[dim] && op.getStaticStrides()[dim] == 1 &&
+                    !ShapedType::isDynamic(op.getStaticOffsets()[dim]);
     dest.push_back(builder.addDim(size, cuttable ? DimKind::Parallel
                                                  : DimKind::Unsplittable));
     if (!dropped[dim])
@@ -224,9 +240,11 @@ static Value create(LocalPiece &piece, tensor::InsertSliceOp op) {
   llvm::SmallBitVector dropped = op.getDroppedDims();
   unsigned sourceDim = 0;
   for (int64_t dim = 0; dim < op.getDestType().getRank(); ++dim) {
+    offsets[dim] = mapped(piece, offsets[dim]);
     if (dropped[dim])
       continue;
-    if (op.getStaticStrides()[dim] == 1) {
+    if (op.getStaticStrides()[dim] == 1 &&
+        !ShapedType::isDynamic(op.getStaticOffsets()[dim])) {
       offsets[dim] = getStartWithin(piece, op.getStaticOffsets()[dim], dim);
       sizes[dim] = piece.operandSize(0, sourceDim);
     }

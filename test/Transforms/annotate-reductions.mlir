@@ -80,6 +80,90 @@ func.func @two_results(%a: tensor<8x4xf32>, %b: tensor<8x4xi32>, %p: tensor<8xf3
 }
 
 //===----------------------------------------------------------------------===//
+// Other forms of the body
+//===----------------------------------------------------------------------===//
+
+// What is taken away adds up; canonicalization makes this of a negated sum.
+// CHECK-LABEL: func.func @taken_away(
+// CHECK: linalg.generic
+// CHECK-SAME: #tofu.semantics<[d0 = 8, d1 = 4 : sum], (in0[d0, d1], init out0[d0]) -> (out0[d0])
+func.func @taken_away(%a: tensor<8x4xf32>, %out: tensor<8xf32>) -> tensor<8xf32> {
+  %0 = linalg.generic {indexing_maps = [#id2, #rows], iterator_types = ["parallel", "reduction"]}
+      ins(%a : tensor<8x4xf32>) outs(%out : tensor<8xf32>) {
+  ^bb0(%x: f32, %o: f32):
+    %d = arith.subf %o, %x : f32
+    linalg.yield %d : f32
+  } -> tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
+
+// CHECK-LABEL: func.func @differences(
+// CHECK: linalg.reduce { arith.subf {{.*}}#tofu.semantics<[d0 = 8, d1 = 4 : sum], (in0[d0, d1], init out0[d0]) -> (out0[d0])>
+func.func @differences(%a: tensor<8x4xf32>, %out: tensor<8xf32>) -> tensor<8xf32> {
+  %0 = linalg.reduce { arith.subf } ins(%a : tensor<8x4xf32>) outs(%out : tensor<8xf32>) dimensions = [1]
+  return %0 : tensor<8xf32>
+}
+
+// A comparison and a selection are a maximum or minimum: of floats only if the
+// first value is known to be a number and NaN is never taken.
+// CHECK-LABEL: func.func @selections(
+func.func @selections(%a: tensor<8x4xf32>, %b: tensor<8x4xi32>, %first: tensor<8xf32>, %ifirst: tensor<8xi32>)
+    -> (tensor<8xf32>, tensor<8xf32>, tensor<8xi32>, tensor<8xi32>, tensor<8xf32>, tensor<8xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<8xf32>
+  %zeros = linalg.fill ins(%zero : f32) outs(%e : tensor<8xf32>) -> tensor<8xf32>
+  // CHECK: linalg.generic {{.*}}[d0 = 8, d1 = 4 : maxnum]
+  %0 = linalg.generic {indexing_maps = [#id2, #rows], iterator_types = ["parallel", "reduction"]}
+      ins(%a : tensor<8x4xf32>) outs(%zeros : tensor<8xf32>) {
+  ^bb0(%x: f32, %o: f32):
+    %c = arith.cmpf ogt, %x, %o : f32
+    %m = arith.select %c, %x, %o : f32
+    linalg.yield %m : f32
+  } -> tensor<8xf32>
+  // CHECK: linalg.generic {{.*}}[d0 = 8, d1 = 4 : minnum]
+  %1 = linalg.generic {indexing_maps = [#id2, #rows], iterator_types = ["parallel", "reduction"]}
+      ins(%a : tensor<8x4xf32>) outs(%zeros : tensor<8xf32>) {
+  ^bb0(%x: f32, %o: f32):
+    %c = arith.cmpf oge, %o, %x : f32
+    %m = arith.select %c, %x, %o : f32
+    linalg.yield %m : f32
+  } -> tensor<8xf32>
+  // CHECK: linalg.generic {{.*}}[d0 = 8, d1 = 4 : min]
+  %2 = linalg.generic {indexing_maps = [#id2, #rows], iterator_types = ["parallel", "reduction"]}
+      ins(%b : tensor<8x4xi32>) outs(%ifirst : tensor<8xi32>) {
+  ^bb0(%x: i32, %o: i32):
+    %c = arith.cmpi sgt, %x, %o : i32
+    %m = arith.select %c, %o, %x : i32
+    linalg.yield %m : i32
+  } -> tensor<8xi32>
+  // CHECK: linalg.generic {{.*}}[d0 = 8, d1 = 4 : maxui]
+  %3 = linalg.generic {indexing_maps = [#id2, #rows], iterator_types = ["parallel", "reduction"]}
+      ins(%b : tensor<8x4xi32>) outs(%ifirst : tensor<8xi32>) {
+  ^bb0(%x: i32, %o: i32):
+    %c = arith.cmpi ugt, %o, %x : i32
+    %m = arith.select %c, %o, %x : i32
+    linalg.yield %m : i32
+  } -> tensor<8xi32>
+  // CHECK: linalg.generic {{.*}}[d0 = 8, d1 = 4 : unsplittable]
+  %4 = linalg.generic {indexing_maps = [#id2, #rows], iterator_types = ["parallel", "reduction"]}
+      ins(%a : tensor<8x4xf32>) outs(%first : tensor<8xf32>) {
+  ^bb0(%x: f32, %o: f32):
+    %c = arith.cmpf ogt, %x, %o : f32
+    %m = arith.select %c, %x, %o : f32
+    linalg.yield %m : f32
+  } -> tensor<8xf32>
+  // CHECK: linalg.generic {{.*}}[d0 = 8, d1 = 4 : unsplittable]
+  %5 = linalg.generic {indexing_maps = [#id2, #rows], iterator_types = ["parallel", "reduction"]}
+      ins(%a : tensor<8x4xf32>) outs(%zeros : tensor<8xf32>) {
+  ^bb0(%x: f32, %o: f32):
+    %c = arith.cmpf ogt, %o, %x : f32
+    %m = arith.select %c, %o, %x : f32
+    linalg.yield %m : f32
+  } -> tensor<8xf32>
+  return %0, %1, %2, %3, %4, %5 : tensor<8xf32>, tensor<8xf32>, tensor<8xi32>, tensor<8xi32>, tensor<8xf32>, tensor<8xf32>
+}
+
+//===----------------------------------------------------------------------===//
 // Unsplittable
 //===----------------------------------------------------------------------===//
 
@@ -96,13 +180,6 @@ func.func @argmax(%a: tensor<8x4xf32>, %b: tensor<8x4xi32>, %p: tensor<8xf32>, %
         linalg.yield %m, %n : f32, i32
       }
   return %0#0, %0#1 : tensor<8xf32>, tensor<8xi32>
-}
-
-// CHECK-LABEL: func.func @differences(
-// CHECK: linalg.reduce { arith.subf {{.*}}#tofu.semantics<[d0 = 8, d1 = 4 : unsplittable], (in0[d0, d1], init out0[d0]) -> (out0[d0])>
-func.func @differences(%a: tensor<8x4xf32>, %out: tensor<8xf32>) -> tensor<8xf32> {
-  %0 = linalg.reduce { arith.subf } ins(%a : tensor<8x4xf32>) outs(%out : tensor<8xf32>) dimensions = [1]
-  return %0 : tensor<8xf32>
 }
 
 // A sum of k-dependent results isn't one: every step overwrites its own.

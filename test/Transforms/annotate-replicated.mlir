@@ -87,7 +87,7 @@ func.func @call(%a: tensor<8xf32>) -> tensor<8xf32> {
 
 func.func @unknown_slice(%a: tensor<8xf32>, %i: index) -> tensor<4xf32> {
   // expected-remark@below {{is replicated: the slice is not known; further ones alike are not reported}}
-  %0 = tensor.extract_slice %a[%i] [4] [1] : tensor<8xf32> to tensor<4xf32>
+  %0 = tensor.extract_slice %a[0] [4] [%i] : tensor<8xf32> to tensor<4xf32>
   return %0 : tensor<4xf32>
 }
 

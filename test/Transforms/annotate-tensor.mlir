@@ -138,6 +138,20 @@ func.func @insert_slice(%a: tensor<3x4xf32>, %b: tensor<8x4xf32>) -> tensor<8x4x
   return %0 : tensor<8x4xf32>
 }
 
+// A slice that begins anywhere is taken from the whole dim; others are cut.
+// CHECK-LABEL: func.func @slices_anywhere(
+func.func @slices_anywhere(%a: tensor<8x6xf32>, %b: tensor<8x6xf32>, %i: index) -> tensor<8x6xf32> {
+  // CHECK: tensor.extract_slice {{.*}}#tofu.semantics<[d0 = 1 : unsplittable, d1 = 6], (in0[:, d1]) -> (out0[d0, d1])
+  %0 = tensor.extract_slice %a[%i, 0] [1, 6] [1, 1] : tensor<8x6xf32> to tensor<1x6xf32>
+  // CHECK: tensor.extract_slice {{.*}}#tofu.semantics<[d0 = 6], (in0[:, d0]) -> (out0[d0])
+  %1 = tensor.extract_slice %a[%i, 0] [1, 6] [1, 1] : tensor<8x6xf32> to tensor<6xf32>
+  // CHECK: tensor.insert_slice {{.*}}#tofu.semantics<[d0 = 8 : unsplittable, d1 = 6], (in0[:, d1], in1[d0, d1]) -> (out0[d0, d1])
+  %2 = tensor.insert_slice %0 into %b[%i, 0] [1, 6] [1, 1] : tensor<1x6xf32> into tensor<8x6xf32>
+  // CHECK: tensor.insert_slice {{.*}}#tofu.semantics<[d0 = 8 : unsplittable, d1 = 6], (in0[d1], in1[d0, d1]) -> (out0[d0, d1])
+  %3 = tensor.insert_slice %1 into %2[%i, 0] [1, 6] [1, 1] : tensor<6xf32> into tensor<8x6xf32>
+  return %3 : tensor<8x6xf32>
+}
+
 // CHECK-LABEL: func.func @insert_row(
 // CHECK: tensor.insert_slice
 // CHECK-SAME: #tofu.semantics<[d0 = 8 : unsplittable, d1 = 4], (in0[d1], in1[d0, d1]) -> (out0[d0, d1]), linear [{0, 1}]>

@@ -27,7 +27,7 @@ func.func @layer(%a: tensor<8x4xf32>, %b: tensor<4x6xf32>, %i: index) -> tensor<
   %1 = math.exp %0 : tensor<8x6xf32> loc("act")
   %2 = math.exp %1 : tensor<8x6xf32>
   %3 = math.exp %2 : tensor<8x6xf32>
-  %4 = tensor.extract_slice %3[%i, 0] [4, 6] [1, 1] : tensor<8x6xf32> to tensor<4x6xf32> loc(callsite("callee" at "caller"))
+  %4 = tensor.extract_slice %3[0, 0] [4, 6] [%i, 1] : tensor<8x6xf32> to tensor<4x6xf32> loc(callsite("callee" at "caller"))
   return %4 : tensor<4x6xf32>
 }
 

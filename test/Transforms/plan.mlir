@@ -98,7 +98,7 @@ func.func @elementwise(%a: tensor<12x12xf32>) -> tensor<12x12xf32> {
 // BYTES-2: tensor.extract_slice {{.*}} replicated {{.*}} 48 0
 // BYTES-2: total: 48 bytes
 func.func @replicated(%a: tensor<12xf32>, %i: index) -> tensor<4xf32> {
-  %0 = tensor.extract_slice %a[%i] [4] [1] : tensor<12xf32> to tensor<4xf32>
+  %0 = tensor.extract_slice %a[0] [4] [%i] : tensor<12xf32> to tensor<4xf32>
   return %0 : tensor<4xf32>
 }
 

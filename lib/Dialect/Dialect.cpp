@@ -236,18 +236,34 @@ static LogicalResult verifyLayout(Operation *op, const Twine &what, Type type,
       layout, global ? global : tensor, tensor, mesh);
 }
 
-static LogicalResult verifyLayouts(Operation *op, Attribute attr) {
+/// Checks layouts of results or arguments, units for what is no tensor.
+static LogicalResult verifyLayouts(Operation *op, StringRef of, TypeRange types,
+                                   Attribute attr) {
   auto layouts = dyn_cast<ArrayAttr>(attr);
   if (!layouts)
     return op->emitOpError() << "layouts must be an array";
-  if (layouts.size() != op->getNumResults())
+  if (layouts.size() != types.size())
     return op->emitOpError() << layouts.size() << " layouts for "
-                             << op->getNumResults() << " results";
+                             << types.size() << ' ' << of << 's';
   for (auto [i, layout] : llvm::enumerate(layouts))
     if (!isa<UnitAttr>(layout) &&
-        failed(verifyLayout(op, "result " + Twine(i),
-                            op->getResult(i).getType(), layout)))
+        failed(verifyLayout(op, of + " " + Twine(i), types[i], layout)))
       return failure();
+  return success();
+}
+
+static LogicalResult verifyArgLayouts(Operation *op, Attribute attr) {
+  auto regions = dyn_cast<ArrayAttr>(attr);
+  if (!regions || regions.size() != op->getNumRegions())
+    return op->emitOpError() << TofuDialect::kArgLayouts
+                             << " must be an array of one array per region";
+  for (auto [region, layouts] : llvm::zip_equal(op->getRegions(), regions)) {
+    TypeRange types = region.empty()
+                          ? TypeRange()
+                          : TypeRange(region.front().getArgumentTypes());
+    if (failed(verifyLayouts(op, "argument", types, layouts)))
+      return failure();
+  }
   return success();
 }
 
@@ -271,7 +287,9 @@ LogicalResult TofuDialect::verifyOperationAttribute(Operation *op,
                     : misplaced("#tofu.strategy");
   }
   if (name == kLayouts)
-    return verifyLayouts(op, attr.getValue());
+    return verifyLayouts(op, "result", op->getResultTypes(), attr.getValue());
+  if (name == kArgLayouts)
+    return verifyArgLayouts(op, attr.getValue());
   return op->emitOpError() << "unknown attribute: " << name;
 }
 

@@ -125,6 +125,11 @@ Problem mlir::tofu::search::checkPlan(const PartitionGraph &graph,
     for (const Result &result : op.results)
       produced[result.value] = true;
   }
+  for (const auto &values : graph.tied)
+    for (unsigned value : values)
+      if (!(plan.layouts[value] == plan.layouts[values.front()]))
+        return problem("values " + llvm::Twine(values.front()) + " and " +
+                       llvm::Twine(value) + " must lie alike");
   for (unsigned i = 0; i < graph.values.size(); ++i)
     if (!produced[i] && !plan.layouts[i].partial.empty())
       return problem("value " + llvm::Twine(i) +

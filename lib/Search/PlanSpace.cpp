@@ -42,6 +42,10 @@ PlanSpace::PlanSpace(const PartitionGraph &graph, const SearchOptions &options)
   for (auto [i, op] : llvm::enumerate(graph.operators))
     for (const Result &result : op.results)
       producers[result.value] = i;
+  isTied.assign(graph.values.size(), false);
+  for (const auto &values : graph.tied)
+    for (unsigned value : values)
+      isTied[value] = true;
   findPartials();
   parents.resize(graph.operators.size() + graph.values.size());
   std::iota(parents.begin(), parents.end(), 0);
@@ -97,7 +101,7 @@ void PlanSpace::joinElementwise() {
   std::vector<int> joinedOp(numValues, -1);
   std::vector<bool> producedInside(numValues);
   auto join = [&](unsigned op, unsigned value) {
-    if (partial[value] || graph.values[value].constant)
+    if (partial[value] || isTied[value] || graph.values[value].constant)
       return false;
     if (joinedOp[value] >= 0)
       parents[findRoot(parents, op)] = findRoot(parents, joinedOp[value]);
@@ -163,6 +167,14 @@ void PlanSpace::makeVariables() {
   auto visitValue = [&](unsigned index) {
     const Value &value = graph.values[index];
     if (value.constant || valueVariables[index] >= 0)
+      return;
+    if (isTied[index])
+      for (const auto &values : graph.tied)
+        if (llvm::is_contained(values, index))
+          for (unsigned other : values)
+            if (valueVariables[other] >= 0)
+              valueVariables[index] = valueVariables[other];
+    if (valueVariables[index] >= 0)
       return;
     Kind kind;
     for (int64_t size : value.shape)

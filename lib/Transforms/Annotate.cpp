@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Branches.h"
 #include "Tofu/Transforms/Passes.h"
 #include "Tofu/Transforms/Remade.h"
 
@@ -140,9 +141,20 @@ struct AnnotatePass : public tofu::impl::AnnotatePassBase<AnnotatePass> {
       function.emitRemark() << "is replicated: it has several blocks";
       return success();
     }
-    for (Operation &op : function.getBody().front())
-      if (failed(annotate(&op)))
-        return failure();
+    return annotate(function.getBody().front());
+  }
+
+  LogicalResult annotate(Block &block) {
+    for (Operation &op : block) {
+      if (!isPlannedBranch(&op)) {
+        if (failed(annotate(&op)))
+          return failure();
+        continue;
+      }
+      for (Region &region : op.getRegions())
+        if (!region.empty() && failed(annotate(region.front())))
+          return failure();
+    }
     return success();
   }
 

@@ -38,15 +38,55 @@ public:
               arg.getArgNumber(), TofuDialect::kLayout))
         placements[arg] = layout;
     Block &body = function.getBody().front();
-    for (Operation &op : llvm::make_early_inc_range(body.without_terminator()))
-      if (failed(visit(&op)))
-        return failure();
-    return visitReturn(body.getTerminator());
+    return success(succeeded(visit(body)) &&
+                   succeeded(visitReturn(body.getTerminator())));
   }
 
   int64_t numReshards = 0;
 
 private:
+  LogicalResult visit(Block &block) {
+    for (Operation &op : llvm::make_early_inc_range(block.without_terminator()))
+      if (failed(isPlannedBranch(&op) ? visitBranch(&op) : visit(&op)))
+        return failure();
+    return success();
+  }
+
+  /// A branch or loop: what it hands on must lie as what that becomes.
+  LogicalResult visitBranch(Operation *op) {
+    SmallVector<Handover> handovers = getHandovers(op);
+    for (const Handover &handover : handovers)
+      for (Value input : handover.inputs) {
+        LayoutAttr layout = getPlannedLayout(input);
+        if (!layout)
+          return op->emitOpError() << "has no layouts; run tofu-plan";
+        if (layout != getPlannedLayout(handover.inputs.front()))
+          return op->emitOpError()
+                 << "hands one value on in the layouts " << layout << " and "
+                 << getPlannedLayout(handover.inputs.front());
+        placements[input] = layout;
+      }
+    auto handOn = [&](Operation *from) {
+      for (const Handover &handover : handovers) {
+        Value value = handover.operand->get();
+        if (handover.operand->getOwner() != from || isRemade(value))
+          continue;
+        builder.setInsertionPoint(from);
+        handover.operand->set(
+            moved(value, placementOf(handover.inputs.front())));
+      }
+    };
+    handOn(op);
+    for (Region &region : op->getRegions()) {
+      if (region.empty())
+        continue;
+      if (failed(visit(region.front())))
+        return failure();
+      handOn(region.front().getTerminator());
+    }
+    return success();
+  }
+
   LogicalResult visit(Operation *op) {
     if (op->getNumResults() == 1 && isConstantTensor(op->getResult(0)))
       return success();
@@ -140,6 +180,12 @@ private:
     for (ReshardOp known : reshards[value])
       if (isSame(value, known.getTo(), to))
         return known;
+    // Where the value is at home: not anew each time around a loop, and for
+    // all that use it behind this place.
+    OpBuilder::InsertionGuard guard(builder);
+    if (Operation *at = value.getParentBlock()->findAncestorOpInBlock(
+            *builder.getInsertionPoint()))
+      builder.setInsertionPoint(at);
     auto reshard = ReshardOp::create(builder, value.getLoc(), value.getType(),
                                      value, shapeOf(value), from, to);
     ++numReshards;

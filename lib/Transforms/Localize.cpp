@@ -40,10 +40,7 @@ public:
     builder.setInsertionPointToStart(fresh);
     if (failed(addArguments(fresh)))
       return failure();
-    for (Operation &op : old->without_terminator())
-      if (failed(visit(&op)))
-        return failure();
-    if (failed(visitReturn(old->getTerminator())))
+    if (failed(visit(*old)) || failed(visitReturn(old->getTerminator())))
       return failure();
     old->dropAllReferences();
     for (Operation &op : *old)
@@ -81,6 +78,85 @@ private:
                             TypeAttr::get(tensor));
       }
       mapping.map(arg, fresh->addArgument(type, arg.getLoc()));
+    }
+    return success();
+  }
+
+  LogicalResult visit(Block &block) {
+    for (Operation &op : block.without_terminator())
+      if (failed(isPlannedBranch(&op) ? visitBranch(&op) : visit(&op)))
+        return failure();
+    return success();
+  }
+
+  /// The local form of `op`, a branch or a terminator in one, without regions;
+  /// null after an error. What it hands on lies as what that becomes.
+  Operation *cloneHandingOn(Operation *op, ArrayRef<Handover> handovers) {
+    SmallVector<Value> operands;
+    for (OpOperand &operand : op->getOpOperands()) {
+      const Handover *handover =
+          llvm::find_if(handovers, [&](const Handover &handover) {
+            return handover.operand == &operand;
+          });
+      if (handover == handovers.end()) {
+        operands.push_back(mapping.lookup(operand.get()));
+        continue;
+      }
+      FailureOr<Value> local =
+          take(op, operand.getOperandNumber(), operand.get(),
+               getPlannedLayout(handover->inputs.front()));
+      if (failed(local))
+        return nullptr;
+      // A type that says less is the one that the branch goes by.
+      RankedTensorType type =
+          getLocalType(typeOf(operand.get()),
+                       getPlannedLayout(handover->inputs.front()), mesh);
+      if (local->getType() != type)
+        local = tensor::CastOp::create(builder, op->getLoc(), type, *local)
+                    .getResult();
+      operands.push_back(*local);
+    }
+    Operation *clone = op->cloneWithoutRegions(mapping);
+    clone->setOperands(operands);
+    for (StringRef name : {TofuDialect::kLayouts, TofuDialect::kArgLayouts})
+      clone->removeAttr(name);
+    builder.insert(clone);
+    return clone;
+  }
+
+  LogicalResult visitBranch(Operation *op) {
+    SmallVector<Handover> handovers = getHandovers(op);
+    for (const Handover &handover : handovers)
+      for (Value input : handover.inputs) {
+        LayoutAttr layout = getPlannedLayout(input);
+        if (!layout)
+          return op->emitOpError() << "has no layouts; run tofu-plan";
+        placements[input] = layout;
+      }
+    auto localType = [&](Value value) {
+      PlacementAttrInterface placement = placements.lookup(value);
+      return placement ? Type(getLocalType(typeOf(value), placement, mesh))
+                       : value.getType();
+    };
+    Operation *clone = cloneHandingOn(op, handovers);
+    if (!clone)
+      return failure();
+    for (auto [from, to] :
+         llvm::zip_equal(op->getRegions(), clone->getRegions())) {
+      if (from.empty())
+        continue;
+      OpBuilder::InsertionGuard guard(builder);
+      Block *block = builder.createBlock(&to);
+      for (BlockArgument arg : from.getArguments())
+        mapping.map(arg, block->addArgument(localType(arg), arg.getLoc()));
+      if (failed(visit(from.front())) ||
+          !cloneHandingOn(from.front().getTerminator(), handovers))
+        return failure();
+    }
+    for (auto [global, local] :
+         llvm::zip_equal(op->getResults(), clone->getResults())) {
+      local.setType(localType(global));
+      mapping.map(global, local);
     }
     return success();
   }

@@ -10,6 +10,7 @@
 
 #include "Tofu/Transforms/Remade.h"
 
+#include "llvm/ADT/EquivalenceClasses.h"
 #include "llvm/Support/MD5.h"
 
 using namespace mlir;
@@ -35,16 +36,30 @@ forEachMesh(func::FuncOp function,
     if (failed(visitLayout(function,
                            function.getResultAttr(i, TofuDialect::kLayout))))
       return failure();
-  for (Operation &op : function.getBody().getOps()) {
-    if (auto strategy = op.getAttrOfType<StrategyAttr>(TofuDialect::kStrategy))
-      if (failed(visit(&op, strategy.getMesh())))
-        return failure();
-    if (auto layouts = op.getAttrOfType<ArrayAttr>(TofuDialect::kLayouts))
+  auto visitLayouts = [&](Operation *op, Attribute attr) -> LogicalResult {
+    if (auto layouts = dyn_cast_or_null<ArrayAttr>(attr))
       for (Attribute layout : layouts)
-        if (failed(visitLayout(&op, layout)))
+        if (failed(visitLayout(op, layout)))
           return failure();
-  }
-  return success();
+    return success();
+  };
+  return success(
+      !function
+           .walk([&](Operation *op) {
+             auto strategy =
+                 op->getAttrOfType<StrategyAttr>(TofuDialect::kStrategy);
+             if (strategy && failed(visit(op, strategy.getMesh())))
+               return WalkResult::interrupt();
+             if (failed(visitLayouts(op, op->getAttr(TofuDialect::kLayouts))))
+               return WalkResult::interrupt();
+             if (auto regions =
+                     op->getAttrOfType<ArrayAttr>(TofuDialect::kArgLayouts))
+               for (Attribute layouts : regions)
+                 if (failed(visitLayouts(op, layouts)))
+                   return WalkResult::interrupt();
+             return WalkResult::advance();
+           })
+           .wasInterrupted());
 }
 
 FailureOr<MeshOp> mlir::tofu::getPlanMesh(func::FuncOp function) {
@@ -83,7 +98,9 @@ std::optional<unsigned> PlanGraph::addValue(Value value) {
     return it->second;
   search::Value &added = graph.values.emplace_back();
   added.shape.assign(type.getShape().begin(), type.getShape().end());
-  added.elementBytes = getElementBytes(type.getElementType());
+  // What lies in a loop moves each time around.
+  added.elementBytes = getElementBytes(type.getElementType()) *
+                       getTripCount(value.getParentBlock());
   values.push_back(value);
   return it->second;
 }
@@ -171,6 +188,55 @@ void PlanGraph::addOperator(Operation *op) {
   operators.push_back(std::move(planned));
 }
 
+void PlanGraph::addOperations(Block &block) {
+  for (Operation &op : block.without_terminator()) {
+    if (isPlannedBranch(&op))
+      addBranch(&op);
+    else
+      addOperator(&op);
+  }
+}
+
+/// Ties the values that one operand may become: a loop takes, keeps and gives
+/// one type.
+void PlanGraph::tieInputs(ArrayRef<Handover> handovers) {
+  llvm::EquivalenceClasses<unsigned> classes;
+  for (const Handover &handover : handovers) {
+    std::optional<unsigned> first;
+    for (Value input : handover.inputs) {
+      std::optional<unsigned> number = addValue(input);
+      if (!number)
+        continue;
+      graph.values[*number].neverPartial = true;
+      first = first ? first : number;
+      classes.unionSets(*first, *number);
+    }
+  }
+  for (const auto *each : classes) {
+    if (!each->isLeader() ||
+        std::next(classes.member_begin(*each)) == classes.member_end())
+      continue;
+    graph.tied.emplace_back(classes.member_begin(*each), classes.member_end());
+  }
+}
+
+void PlanGraph::addBranch(Operation *op) {
+  branches.push_back(op);
+  SmallVector<Handover> handovers = getHandovers(op);
+  tieInputs(handovers);
+  for (Region &region : op->getRegions())
+    if (!region.empty())
+      addOperations(region.front());
+  for (const Handover &handover : handovers) {
+    std::optional<unsigned> from = lookup(handover.operand->get());
+    std::optional<unsigned> to = lookup(handover.inputs.front());
+    if (!from || !to || *from == *to)
+      continue;
+    graph.values[*from].neverPartial = true;
+    graph.carried.push_back({*from, *to});
+  }
+}
+
 DenseMap<unsigned, unsigned> PlanGraph::getCarried() const {
   DenseMap<unsigned, unsigned> carried;
   func::FuncOp f = function;
@@ -194,14 +260,15 @@ void PlanGraph::addCarried() {
     if (from && to && *from != *to)
       graph.carried.push_back({*from, *to});
   }
-  llvm::sort(graph.carried, [](auto &a, auto &b) { return a.to < b.to; });
+  llvm::sort(graph.carried, [](auto &a, auto &b) {
+    return std::pair(a.to, a.from) < std::pair(b.to, b.from);
+  });
 }
 
 PlanGraph::PlanGraph(func::FuncOp function) : function(function) {
   for (BlockArgument arg : function.getArguments())
     addValue(arg);
-  for (Operation &op : function.getBody().front().without_terminator())
-    addOperator(&op);
+  addOperations(function.getBody().front());
   for (Value value : function.getBody().front().getTerminator()->getOperands())
     if (std::optional<unsigned> number = lookup(value))
       graph.values[*number].neverPartial = true;
@@ -298,6 +365,22 @@ void PlanGraph::write(const search::Plan &plan, FlatSymbolRefAttr mesh) {
     planned.op->setAttr(TofuDialect::kLayouts,
                         ArrayAttr::get(mesh.getContext(), layouts));
   }
+  for (Operation *op : branches) {
+    auto layoutsOf = [&](ValueRange values) -> Attribute {
+      SmallVector<Attribute> layouts;
+      for (Value value : values)
+        layouts.push_back(isa<RankedTensorType>(value.getType())
+                              ? Attribute(getLayout(value, plan, mesh))
+                              : UnitAttr::get(mesh.getContext()));
+      return ArrayAttr::get(mesh.getContext(), layouts);
+    };
+    SmallVector<Attribute> regions;
+    for (Region &region : op->getRegions())
+      regions.push_back(layoutsOf(region.getArguments()));
+    op->setAttr(TofuDialect::kLayouts, layoutsOf(op->getResults()));
+    op->setAttr(TofuDialect::kArgLayouts,
+                ArrayAttr::get(mesh.getContext(), regions));
+  }
   for (BlockArgument arg : function.getArguments())
     if (isa<RankedTensorType>(arg.getType()))
       function.setArgAttr(arg.getArgNumber(), TofuDialect::kLayout,
@@ -329,19 +412,10 @@ search::Plan PlanGraph::read(const search::Mesh &mesh) const {
             planned.op->getAttrOfType<StrategyAttr>(TofuDialect::kStrategy))
       strategy = toGraph(i, attr.resolve(mesh));
   }
-  func::FuncOp f = function;
-  for (Value value : values) {
-    LayoutAttr layout;
-    if (auto arg = dyn_cast<BlockArgument>(value))
-      layout = f.getArgAttrOfType<LayoutAttr>(arg.getArgNumber(),
-                                              TofuDialect::kLayout);
-    else if (auto layouts = value.getDefiningOp()->getAttrOfType<ArrayAttr>(
-                 TofuDialect::kLayouts))
-      layout = dyn_cast<LayoutAttr>(
-          layouts[cast<OpResult>(value).getResultNumber()]);
-    plan.layouts.push_back(resolve(
-        layout, cast<RankedTensorType>(value.getType()).getRank(), mesh));
-  }
+  for (Value value : values)
+    plan.layouts.push_back(
+        resolve(getPlannedLayout(value),
+                cast<RankedTensorType>(value.getType()).getRank(), mesh));
   return plan;
 }
 

@@ -9,6 +9,7 @@
 #ifndef TOFU_LIB_TRANSFORMS_PLANGRAPH_H
 #define TOFU_LIB_TRANSFORMS_PLANGRAPH_H
 
+#include "Branches.h"
 #include "Tofu/Dialect/Placement.h"
 #include "Tofu/Search/Search.h"
 
@@ -35,6 +36,8 @@ public:
   search::PartitionGraph graph;
   std::vector<PlannedOperator> operators; ///< as in `graph`
   std::vector<Value> values;              ///< as in `graph`
+  /// Branches and loops, whose operations are among the operators.
+  std::vector<Operation *> branches;
 
   /// The number of `value` in the graph.
   std::optional<unsigned> lookup(Value value) const;
@@ -61,6 +64,9 @@ public:
 private:
   std::optional<unsigned> addValue(Value value);
   void addOperator(Operation *op);
+  void addOperations(Block &block);
+  void addBranch(Operation *op);
+  void tieInputs(ArrayRef<Handover> handovers);
   void addCarried();
   LayoutAttr getLayout(Value value, const search::Plan &plan,
                        FlatSymbolRefAttr mesh) const;

@@ -86,6 +86,13 @@ json::Object mlir::tofu::toJson(const PlanGraph &graph,
   for (auto [planned, bytes] :
        llvm::zip_equal(graph.operators, plan.operatorBytes))
     operators.push_back(::toJson(planned, bytes));
+  json::Array branches;
+  for (Operation *op : graph.branches)
+    branches.push_back(json::Object{
+        {"operator", op->getName().getStringRef().str()},
+        {"location", toText(op->getLoc())},
+        {"layouts", toText(op->getAttr(TofuDialect::kLayouts))},
+        {"arg_layouts", toText(op->getAttr(TofuDialect::kArgLayouts))}});
   return json::Object{
       {"name", function.getName().str()},
       {"hash", graph.getHash()},
@@ -101,6 +108,7 @@ json::Object mlir::tofu::toJson(const PlanGraph &graph,
                                         i, TofuDialect::kLayout);
                                   })},
       {"operators", std::move(operators)},
+      {"branches", std::move(branches)},
       {"carried_bytes", ::toJson(plan.carriedBytes)}};
 }
 
@@ -171,6 +179,7 @@ struct ParsedPlan {
   SmallVector<LayoutAttr> arguments, results;
   SmallVector<StrategyAttr> strategies;
   SmallVector<SmallVector<LayoutAttr>> layouts;
+  SmallVector<std::pair<ArrayAttr, ArrayAttr>> branches;
 };
 
 class PlanReader {
@@ -186,7 +195,7 @@ public:
                                parsed.arguments)) &&
         succeeded(readBoundary("results", graph.function.getResultTypes(),
                                parsed.results)) &&
-        succeeded(readOperators(parsed)));
+        succeeded(readOperators(parsed)) && succeeded(readBranches(parsed)));
   }
 
 private:
@@ -246,6 +255,26 @@ private:
     return success();
   }
 
+  LogicalResult readBranches(ParsedPlan &parsed) {
+    const json::Array *list = plan.getArray("branches");
+    if ((list ? list->size() : 0) != graph.branches.size())
+      return fail("branches: " + Twine(list ? list->size() : 0) +
+                  ", the function has " + Twine(graph.branches.size()));
+    for (unsigned i = 0; i < graph.branches.size(); ++i) {
+      const json::Object *object = (*list)[i].getAsObject();
+      ArrayAttr layouts, argLayouts;
+      if (object) {
+        layouts = parse<ArrayAttr>(context, object->getString("layouts"));
+        argLayouts =
+            parse<ArrayAttr>(context, object->getString("arg_layouts"));
+      }
+      if (!layouts || !argLayouts)
+        return fail("branch " + Twine(i) + " has no layouts");
+      parsed.branches.push_back({layouts, argLayouts});
+    }
+    return success();
+  }
+
   PlanGraph &graph;
   const json::Object &plan;
   function_ref<void(const Twine &)> complain;
@@ -261,6 +290,10 @@ static void setAttributes(PlanGraph &graph, const ParsedPlan &parsed) {
   for (auto [i, layout] : llvm::enumerate(parsed.results))
     if (layout)
       function.setResultAttr(i, TofuDialect::kLayout, layout);
+  for (auto [op, layouts] : llvm::zip_equal(graph.branches, parsed.branches)) {
+    op->setAttr(TofuDialect::kLayouts, layouts.first);
+    op->setAttr(TofuDialect::kArgLayouts, layouts.second);
+  }
   for (auto [planned, strategy, layouts] :
        llvm::zip_equal(graph.operators, parsed.strategies, parsed.layouts)) {
     if (strategy)

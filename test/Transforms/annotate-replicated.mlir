@@ -38,17 +38,20 @@ func.func @unranked(%a: tensor<*xf32>) -> (tensor<*xf32>, tensor<8xf32>, tensor<
 
 // -----
 
+// A loop with several blocks, or one that is no branch, is replicated with all
+// that is in it.
 func.func @loop(%n: index, %a: tensor<8xf32>) -> tensor<8xf32> {
-  %c0 = arith.constant 0 : index
-  %c1 = arith.constant 1 : index
-  // The loop is replicated, and all that is in it.
   // expected-remark@below {{is replicated: it has no semantics; further ones alike are not reported}}
-  %0 = scf.for %i = %c0 to %n step %c1 iter_args(%x = %a) -> tensor<8xf32> {
+  %0 = scf.execute_region -> tensor<8xf32> {
+    cf.br ^next(%a : tensor<8xf32>)
+  ^next(%x: tensor<8xf32>):
     %1 = math.exp %x : tensor<8xf32>
     scf.yield %1 : tensor<8xf32>
   }
-  %2 = scf.for %i = %c0 to %n step %c1 iter_args(%x = %0) -> tensor<8xf32> {
-    scf.yield %x : tensor<8xf32>
+  %2 = scf.execute_region -> tensor<8xf32> {
+    cf.br ^next
+  ^next:
+    scf.yield %0 : tensor<8xf32>
   }
   return %2 : tensor<8xf32>
 }

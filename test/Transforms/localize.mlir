@@ -180,21 +180,24 @@ func.func @described(%a: tensor<8x4xf32> {tofu.layout = #rows}, %i: index) -> (t
   return %0 : tensor<8x4xf32>
 }
 
-// A loop is done by every device, with what is in it.
+// What is in a loop is localized as elsewhere; what it carries keeps its layout.
 // CHECK-LABEL: func.func @loop(
 // CHECK-SAME: %[[N:[^:]+]]: index
-// CHECK-SAME: %[[A:[^:]+]]: tensor<8xf32>
-// CHECK: %[[ONES:.*]] = arith.constant dense<1.0{{.*}}> : tensor<8xf32>
-// CHECK: scf.for %{{.*}} = %{{.*}} to %[[N]] step %{{.*}} iter_args(%[[X:.*]] = %[[A]])
-// CHECK-NEXT: arith.addf %[[X]], %[[ONES]]
-func.func @loop(%n: index, %a: tensor<8xf32> {tofu.layout = #whole1}) -> (tensor<8xf32> {tofu.layout = #whole1}) {
+// CHECK-SAME: %[[A:[^:]+]]: tensor<4xf32>
+// CHECK: %[[R:.*]] = scf.for %{{.*}} = %{{.*}} to %[[N]] step %{{.*}} iter_args(%[[X:.*]] = %[[A]]) -> (tensor<4xf32>)
+// CHECK-NEXT: %[[ONES:.*]] = arith.constant dense<1.0{{.*}}> : tensor<4xf32>
+// CHECK-NEXT: %[[Y:.*]] = arith.addf %[[X]], %[[ONES]] : tensor<4xf32>
+// CHECK-NEXT: scf.yield %[[Y]] : tensor<4xf32>
+// CHECK-NEXT: }
+// CHECK-NEXT: return %[[R]]
+func.func @loop(%n: index, %a: tensor<8xf32> {tofu.layout = #x1}) -> (tensor<8xf32> {tofu.layout = #x1}) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %ones = arith.constant dense<1.0> : tensor<8xf32>
   %0 = scf.for %i = %c0 to %n step %c1 iter_args(%x = %a) -> tensor<8xf32> {
-    %1 = arith.addf %x, %ones : tensor<8xf32>
+    %1 = arith.addf %x, %ones {tofu.semantics = #tofu.semantics<[m = 8], (a[m], b[m]) -> (r[m])>, tofu.strategy = #tofu.strategy<@mesh, [{x}]>, tofu.layouts = [#x1]} : tensor<8xf32>
     scf.yield %1 : tensor<8xf32>
-  } {tofu.layouts = [#whole1]}
+  } {tofu.layouts = [#x1], tofu.arg_layouts = [[unit, #x1]]}
   return %0 : tensor<8xf32>
 }
 

@@ -38,6 +38,7 @@
 // CHECK-NEXT: "#tofu.layout<@mesh, [{a0}, {a1}]>",
 // CHECK-NEXT: null
 // CHECK-NEXT: ],
+// CHECK-NEXT: "branches": [],
 // CHECK-NEXT: "carried_bytes": [],
 // CHECK-NEXT: "hash": "{{[0-9a-f]+}}",
 // CHECK-NEXT: "name": "matmul",

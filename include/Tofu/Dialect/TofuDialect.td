@@ -28,6 +28,7 @@ def Tofu_Dialect : Dialect {
     | `tofu.semantics` | any operation | its `#tofu.semantics` |
     | `tofu.strategy` | any operation | its `#tofu.strategy` |
     | `tofu.layouts` | any operation | an array with the `#tofu.layout` of each result |
+    | `tofu.arg_layouts` | branches and loops | per region, an array with the `#tofu.layout` of each argument |
     | `tofu.layout` | function arguments and results | their `#tofu.layout` |
     | `tofu.global_type` | function arguments and results | the type before localization |
     | `tofu.carried_to` | function arguments | the number of the result that keeps this argument's layout |
@@ -43,6 +44,7 @@ def Tofu_Dialect : Dialect {
     static constexpr llvm::StringLiteral kSemantics = "tofu.semantics";
     static constexpr llvm::StringLiteral kStrategy = "tofu.strategy";
     static constexpr llvm::StringLiteral kLayouts = "tofu.layouts";
+    static constexpr llvm::StringLiteral kArgLayouts = "tofu.arg_layouts";
     static constexpr llvm::StringLiteral kLayout = "tofu.layout";
     static constexpr llvm::StringLiteral kGlobalType = "tofu.global_type";
     static constexpr llvm::StringLiteral kCarriedTo = "tofu.carried_to";

@@ -83,11 +83,13 @@ struct Carried {
 };
 
 /// Operators are in program order; a value is produced by at most one of them
-/// (none: an argument or a constant).
+/// (none: an argument or a constant). The values of a class in `tied` have one
+/// layout, never partial, and no producer; a value is in one class at most.
 struct PartitionGraph {
   std::vector<Operator> operators;
   std::vector<Value> values;
   std::vector<Carried> carried;
+  std::vector<llvm::SmallVector<unsigned, 2>> tied;
 };
 
 /// How the work of one operator is cut.

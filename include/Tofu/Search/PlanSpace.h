@@ -153,6 +153,8 @@ private:
   /// partial.
   std::vector<int> producers;
   std::vector<bool> partial;
+  /// Per value: other values have its layout.
+  std::vector<bool> isTied;
   /// Union-find over operators, then values: nodes of one class point to one.
   std::vector<unsigned> parents;
 

@@ -68,6 +68,20 @@ static std::optional<Point> firstPoint(const PresburgerRelation &set) {
   return first;
 }
 
+/// `set` without `box`, without the bounds that became idle: they would pile
+/// up.
+static PresburgerSet without(const PresburgerSet &set,
+                             llvm::ArrayRef<Interval> box) {
+  PresburgerSet rest = PresburgerSet::getEmpty(set.getSpace());
+  for (const IntegerRelation &disjunct :
+       set.subtract(toSet(box)).getAllDisjuncts()) {
+    IntegerRelation tight = disjunct;
+    tight.removeTrivialRedundancy();
+    rest.unionInPlace(tight);
+  }
+  return rest;
+}
+
 /// The first point of `a` that isn't in `b`.
 static std::optional<Point> firstBeyond(llvm::ArrayRef<Interval> a,
                                         llvm::ArrayRef<Interval> b) {
@@ -228,10 +242,9 @@ static Verdict takeOut(llvm::ArrayRef<Box> boxes,
                        llvm::ArrayRef<int64_t> shape, bool once) {
   PresburgerSet rest = toSet(wholeBox(shape));
   for (auto [i, device] : llvm::enumerate(devices)) {
-    PresburgerSet box = toSet(boxes[device]);
     std::optional<Point> gone;
     if (once)
-      gone = firstPoint(box.subtract(rest));
+      gone = firstPoint(toSet(boxes[device]).subtract(rest));
     if (gone) {
       Box there;
       for (int64_t at : *gone)
@@ -241,7 +254,7 @@ static Verdict takeOut(llvm::ArrayRef<Box> boxes,
           return Flaw{Flaw::Kind::Doubled, *gone, before, device};
       return Flaw{Flaw::Kind::Extra, *gone, device};
     }
-    rest = rest.subtract(box);
+    rest = without(rest, boxes[device]);
   }
   if (auto point = firstPoint(rest))
     return Flaw{Flaw::Kind::Missing, *point};
@@ -346,7 +359,7 @@ Verdict Prover::withinUnion(llvm::ArrayRef<Box> inner,
     PresburgerSet rest = toSet(inner[device]);
     for (const Box &box : outer)
       if (overlap(box, inner[device]))
-        rest = rest.subtract(toSet(box));
+        rest = without(rest, box);
     if (auto point = firstPoint(rest))
       return Flaw{Flaw::Kind::Missing, *point, -1, device};
     done.push_back(inner[device]);

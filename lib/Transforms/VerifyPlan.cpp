@@ -17,6 +17,10 @@
 #include "Tofu/Transforms/Passes.h"
 #include "Tofu/Transforms/Remade.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/IR/Matchers.h"
+
 namespace mlir::tofu {
 #define GEN_PASS_DEF_VERIFYPLANPASS
 #include "Tofu/Transforms/Passes.h.inc"
@@ -110,6 +114,45 @@ static bool isSameSet(ArrayRef<StringAttr> a, ArrayRef<StringAttr> b) {
   return a.size() == b.size() && llvm::all_of(a, [&](StringAttr axis) {
            return llvm::is_contained(b, axis);
          });
+}
+
+/// True if `condition` holds on just the devices that are first along `axes`:
+/// where a line of as many elements has its first one.
+static bool isFirstAlong(Value condition, ArrayRef<StringAttr> axes,
+                         const search::Mesh &mesh) {
+  auto compare = condition.getDefiningOp<arith::CmpIOp>();
+  if (!compare || compare.getPredicate() != arith::CmpIPredicate::eq ||
+      !matchPattern(compare.getRhs(), m_Zero()))
+    return false;
+  auto offset = compare.getLhs().getDefiningOp<ShardOffsetOp>();
+  auto line =
+      offset ? dyn_cast<LayoutAttr>(offset.getPlacement()) : LayoutAttr();
+  if (!line || line.getDims().size() != 1 ||
+      !isSameSet(line.getDims()[0].getNames(), axes))
+    return false;
+  int64_t count = 1;
+  for (unsigned axis : line.getDims()[0].resolve(mesh))
+    count *= mesh.sizes[axis];
+  return offset.getGlobalShape()[0] == count;
+}
+
+/// True if `op` takes operand `i` on the devices that are first along `axes`
+/// only, and zero on the others: the operand, the same on all of them, is then
+/// as good as a partial sum.
+static bool countsOnFirst(Operation *op, unsigned i, ArrayRef<StringAttr> axes,
+                          const search::Mesh &mesh) {
+  auto generic = dyn_cast<linalg::GenericOp>(op);
+  if (!generic || i >= op->getNumOperands() ||
+      !llvm::all_of(op->getOperandTypes(), llvm::IsaPred<RankedTensorType>))
+    return false;
+  BlockArgument scalar = generic.getMatchingBlockArgument(&op->getOpOperand(i));
+  if (!scalar.hasOneUse())
+    return false;
+  auto select = dyn_cast<arith::SelectOp>(*scalar.user_begin());
+  return select && select.getTrueValue() == scalar &&
+         (matchPattern(select.getFalseValue(), m_AnyZeroFloat()) ||
+          matchPattern(select.getFalseValue(), m_Zero())) &&
+         isFirstAlong(select.getCondition(), axes, mesh);
 }
 
 namespace {
@@ -247,11 +290,9 @@ private:
   LogicalResult checkMove(Operation *op, const Twine &what,
                           PlacementAttrInterface from,
                           PlacementAttrInterface to, Type type) {
-    for (StringAttr axis : to.getPartialAxes())
-      if (!llvm::is_contained(from.getPartialAxes(), axis))
-        return op->emitOpError() << what << " is to be partial over "
-                                 << axis.getValue() << ", but is not made so";
-    if (!to.getPartialAxes().empty() && to.getCombiner() != from.getCombiner())
+    // A whole value may become partial: it then counts on one device only.
+    if (!from.getPartialAxes().empty() && !to.getPartialAxes().empty() &&
+        from.getCombiner() != to.getCombiner())
       return op->emitOpError()
              << what << " is a partial "
              << stringifyCombiner(from.getCombiner()) << ", is to be a partial "
@@ -400,7 +441,13 @@ private:
     int64_t mask = 0;
     for (int64_t operand : part.strategy.getPartialOperands())
       mask |= int64_t(1) << operand;
-    if (!mask || llvm::is_contained(part.semantics.getLinear(), mask))
+    if (!mask)
+      return success();
+    for (unsigned i = 0, e = part.semantics.getOperands().size(); i < e; ++i)
+      if (i < 63 && countsOnFirst(part.op, i,
+                                  part.strategy.getPartial().getNames(), mesh))
+        mask |= int64_t(1) << i;
+    if (llvm::is_contained(part.semantics.getLinear(), mask))
       return success();
     return part.op->emitOpError()
            << "is not linear in the operands that are partial over "
@@ -423,13 +470,21 @@ private:
         return part.op->emitOpError()
                << what << " would be combined by every part of the reduction, "
                << "not once";
-      // It is combined where the result lies.
+      // It is combined where the result lies: if that stays partial, as an
+      // addend that may be partial itself.
       LayoutAttr layout = getLayout(
           part.op->getResult(part.semantics.getOperands()[i].getInitOf()));
-      return layout && !isRemade(value)
-                 ? checkMove(part.op, what, placementOf(value), layout,
-                             value.getType())
-                 : success();
+      if (!layout || isRemade(value))
+        return success();
+      bool passes = part.passes(i) &&
+                    llvm::all_of(layout.getPartialAxes(), [&](StringAttr axis) {
+                      return llvm::is_contained(
+                          part.strategy.getPartial().getNames(), axis);
+                    });
+      if (!passes)
+        layout = cast<LayoutAttr>(layout.withPartial({}, Combiner::None));
+      return checkMove(part.op, what, placementOf(value), layout,
+                       value.getType());
     }
     ArrayRef<StringAttr> axes;
     if (part.passes(i))

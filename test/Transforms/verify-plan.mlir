@@ -87,6 +87,27 @@ func.func @initial_values(%a: tensor<7x4xf32> {tofu.layout = #rows}, %init: tens
   return %0, %1 : tensor<7xf32>, tensor<7xf32>
 }
 
+// What a sum starts from that stays partial counts on the first device of three.
+func.func @initial_value_of_partial(%a: tensor<7x4xf32> {tofu.layout = #rows}, %init: tensor<7xf32> {tofu.layout = #whole1}) -> (tensor<7xf32> {tofu.layout = #x1}) {
+  %zero = arith.constant 0 : index
+  %empty = tensor.empty() : tensor<7xf32>
+  %0 = "test.sum"(%a) {tofu.semantics = #tofu.semantics<[m = 7, k = 4 : sum], (a[m, k]) -> (r[m])>, tofu.strategy = #tofu.strategy<@mesh, [{}, {x}]>,
+                       tofu.layouts = [#tofu.layout<@mesh, [{}], sum {x}>]} : (tensor<7x4xf32>) -> tensor<7xf32>
+  %number = tofu.shard_offset 0 of #tofu.layout<@mesh, [{x}]> in [3] : index
+  %first = arith.cmpi eq, %number, %zero : index
+  %1 = linalg.generic {indexing_maps = [affine_map<(m) -> (m)>, affine_map<(m) -> (m)>, affine_map<(m) -> (m)>], iterator_types = ["parallel"]}
+      ins(%init, %0 : tensor<7xf32>, tensor<7xf32>) outs(%empty : tensor<7xf32>)
+      attrs = {tofu.semantics = #tofu.semantics<[m = 7], (a[m], b[m], _) -> (r[m]), linear [{0, 1}]>,
+               tofu.strategy = #tofu.strategy<@mesh, [{}], partial {x} in [1]>, tofu.layouts = [#tofu.layout<@mesh, [{}], sum {x}>]} {
+  ^bb0(%i: f32, %p: f32, %o: f32):
+    %none = arith.constant -0.0 : f32
+    %once = arith.select %first, %i, %none : f32
+    %s = arith.addf %once, %p : f32
+    linalg.yield %s : f32
+  } -> tensor<7xf32>
+  return %1 : tensor<7xf32>
+}
+
 // Groups of 3 over x are no balanced cut of 15, and make boxes.
 func.func @groups(%a: tensor<5x3xf32> {tofu.layout = #tofu.layout<@mesh, [{y}, {}]>}) -> (tensor<15xf32> {tofu.layout = #x1}) {
   %0 = tensor.collapse_shape %a [[0, 1]] {tofu.semantics = #tofu.semantics<[g = 5, i = 3], (a[g, i]) -> (r[g * 3 + i])>,

@@ -133,7 +133,7 @@ def VerifyPlanPass : Pass<"tofu-verify-plan", "::mlir::ModuleOp"> {
       element once but for replicas and partial results;
     - a reduction that is cut starts from what may be combined repeatedly;
     - a reshard starts from where its input lies, and what it moves to is held
-      somewhere; partial axes are combined or kept, by one combiner;
+      somewhere; a value stays a partial result of one combiner;
     - all of each argument and result has a place; a result that replaces an
       argument lies as it does.
 

@@ -119,6 +119,50 @@ def InsertReshardsPass : Pass<"tofu-insert-reshards", "::mlir::ModuleOp"> {
   ];
 }
 
+def VerifyPlanPass : Pass<"tofu-verify-plan", "::mlir::ModuleOp"> {
+  let summary = "Proves that a plan computes the program";
+  let description = [{
+    Takes the boxes that later passes will use as claims, and proves them from
+    the semantics with integer sets (MLIR's Presburger library):
+
+    - the parts of an operation cover its iteration space: parts of devices that
+      differ along an axis of the strategy are disjoint, others are equal;
+    - what a part reads of each operand lies in what its device holds, and is
+      partial over the axes that the strategy lets through and no others;
+    - what the parts make of each result is what the devices then hold, each
+      element once but for replicas and partial results;
+    - a reduction that is cut starts from what may be combined repeatedly;
+    - a reshard starts from where its input lies, and what it moves to is held
+      somewhere; a value stays a partial result of one combiner;
+    - all of each argument and result has a place; a result that replaces an
+      argument lies as it does.
+
+    The error names the first element for which it is not so, and the devices.
+
+    Precondition: a planned program with its reshards; with `resharded=false` one
+    without. Postcondition: the same program.
+
+    ```mlir
+    // Device 0 of x = 2 computes elements 0 to 3, for which it reads 0 to 5.
+    %1 = tofu.reshard %0 from #tofu.layout<@mesh, [{x} ]>
+         to #tofu.boxes<@mesh, [r = 8 {x}, w = 2], [r + w]> in [10] : tensor<10xf32> -> tensor<10xf32>
+    %2 = linalg.conv_1d {tofu.semantics = #tofu.semantics<[r = 8, w = 3 : sum],
+             (in0[r + w], in1[w], init out0[r]) -> (out0[r])>, …} ins(%1, %w : …) …
+    // error: operand 0: device 0 doesn't hold (5), which it reads
+    ```
+  }];
+  let options = [
+    Option<"resharded", "resharded", "bool", "true",
+           "Each value must lie where it is used as it is needed, as after "
+           "tofu-insert-reshards. false: it must be possible to bring it there, "
+           "as after tofu-plan">
+  ];
+  let statistics = [
+    Statistic<"numProved", "proved", "Operations proved">,
+    Statistic<"numAlike", "alike", "Operations like one proved before">
+  ];
+}
+
 def LocalizePass : Pass<"tofu-localize", "::mlir::ModuleOp"> {
   let summary = "Rewrites the program to what one device computes";
   let description = [{

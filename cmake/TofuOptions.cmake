@@ -3,6 +3,7 @@
 option(TOFU_INCLUDE_TESTS "Generate the targets of the tests" ON)
 option(TOFU_ENABLE_PCH "Precompile the MLIR headers, once for all libraries" ON)
 option(TOFU_ENABLE_WERROR "Make warnings errors" OFF)
+option(TOFU_BUILD_FUZZERS "Build the libFuzzer targets; needs clang and a sanitizer" OFF)
 option(TOFU_ENABLE_ASSERTIONS "Keep assertions, ours and those in LLVM's headers" OFF)
 
 set(CMAKE_CXX_STANDARD 17)
@@ -39,6 +40,10 @@ endif()
 if(TOFU_ENABLE_ASSERTIONS)
   add_compile_options(-UNDEBUG)
   add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:SHELL:-include ${PROJECT_SOURCE_DIR}/cmake/Assertions.h>")
+endif()
+if(TOFU_BUILD_FUZZERS)
+  # What the inputs reach, for libFuzzer to go by.
+  add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-fsanitize=fuzzer-no-link>)
 endif()
 if(NOT LLVM_ENABLE_RTTI)
   add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-fno-rtti>)

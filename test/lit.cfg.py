@@ -45,6 +45,7 @@ features = {
     "mpi": has_library("libtofu_runtime_mpi.so") and lit.util.which("mpirun"),
     "glpsol": lit.util.which("glpsol"),
     "clang-format": config.clang_format,
+    "fuzzers": os.path.exists(os.path.join(tools, "fuzz-program")),
     "unsanitized": not config.sanitizer,
 }
 for feature, available in features.items():

@@ -115,6 +115,106 @@ static LogicalResult decomposeToSlices(RewriterBase &rewriter,
   return applyOpPatternsGreedily(ops, std::move(patterns));
 }
 
+/// The strides of a slice, with ones where there is just one element.
+template <typename SliceOp>
+static SmallVector<OpFoldResult> getPlainStrides(SliceOp op) {
+  Builder builder(op.getContext());
+  SmallVector<OpFoldResult> strides = op.getMixedStrides();
+  for (auto [stride, size] : llvm::zip_equal(strides, op.getMixedSizes()))
+    if (isConstantIntValue(size, 1))
+      stride = builder.getIndexAttr(1);
+  return strides;
+}
+
+/// True if what upstream makes of dropped dims may be wrong: it goes by strides
+/// to tell which dims the slice of a buffer drops, and takes the first ones of
+/// several that are alike, as unknown ones are.
+template <typename SliceOp>
+static bool dropsUnclearly(SliceOp op, RankedTensorType whole,
+                           ArrayRef<OpFoldResult> strides) {
+  bool areOnes = llvm::all_of(strides, [](OpFoldResult stride) {
+    return isConstantIntValue(stride, 1);
+  });
+  return op.getDroppedDims().any() && !(areOnes && whole.hasStaticShape());
+}
+
+/// Each dim that stays, with the dropped ones before it; the last one takes
+/// those after it too.
+static SmallVector<ReassociationIndices>
+groupDropped(const llvm::SmallBitVector &dropped) {
+  SmallVector<ReassociationIndices> groups;
+  ReassociationIndices group;
+  for (unsigned dim = 0; dim < dropped.size(); ++dim) {
+    group.push_back(dim);
+    if (dropped[dim])
+      continue;
+    groups.push_back(group);
+    group.clear();
+  }
+  if (!groups.empty())
+    groups.back().append(group);
+  return groups;
+}
+
+/// Takes the slice with all its dims, and drops some of them from that.
+static Value createSlice(IRRewriter &rewriter, tensor::ExtractSliceOp op,
+                         ArrayRef<OpFoldResult> strides) {
+  Location loc = op.getLoc();
+  SmallVector<OpFoldResult> sizes = op.getMixedSizes();
+  if (!dropsUnclearly(op, op.getSourceType(), strides))
+    return tensor::ExtractSliceOp::create(rewriter, loc, op.getType(),
+                                          op.getSource(), op.getMixedOffsets(),
+                                          sizes, strides);
+  Value wide = tensor::ExtractSliceOp::create(
+      rewriter, loc, op.getSource(), op.getMixedOffsets(), sizes, strides);
+  Value narrow = tensor::CollapseShapeOp::create(
+      rewriter, loc, wide, groupDropped(op.getDroppedDims()));
+  if (narrow.getType() == op.getType())
+    return narrow;
+  return tensor::CastOp::create(rewriter, loc, op.getType(), narrow);
+}
+
+/// The source with the dims that it lacks.
+static Value addDropped(IRRewriter &rewriter, tensor::InsertSliceOp op) {
+  llvm::SmallBitVector dropped = op.getDroppedDims();
+  SmallVector<int64_t> shape;
+  SmallVector<OpFoldResult> sizes;
+  const int64_t *next = op.getSourceType().getShape().begin();
+  for (auto [dim, size] : llvm::enumerate(op.getMixedSizes())) {
+    shape.push_back(dropped[dim] ? 1 : *next++);
+    sizes.push_back(ShapedType::isDynamic(shape.back())
+                        ? size
+                        : OpFoldResult(rewriter.getIndexAttr(shape.back())));
+  }
+  return tensor::ExpandShapeOp::create(
+      rewriter, op.getLoc(), op.getSourceType().clone(shape), op.getSource(),
+      groupDropped(dropped), sizes);
+}
+
+static Value createSlice(IRRewriter &rewriter, tensor::InsertSliceOp op,
+                         ArrayRef<OpFoldResult> strides) {
+  Value source = op.getSource();
+  if (dropsUnclearly(op, op.getDestType(), strides))
+    source = addDropped(rewriter, op);
+  return tensor::InsertSliceOp::create(rewriter, op.getLoc(), source,
+                                       op.getDest(), op.getMixedOffsets(),
+                                       op.getMixedSizes(), strides);
+}
+
+/// Leaves no slices whose dropped dims are unclear.
+template <typename SliceOp>
+static void simplifyStrides(IRRewriter &rewriter, Operation *root) {
+  SmallVector<SliceOp> slices;
+  root->walk([&](SliceOp op) {
+    if (op.getDroppedDims().any() || !op.hasUnitStride())
+      slices.push_back(op);
+  });
+  for (SliceOp op : slices) {
+    rewriter.setInsertionPoint(op);
+    rewriter.replaceOp(op, createSlice(rewriter, op, getPlainStrides(op)));
+  }
+}
+
 namespace {
 
 struct GeneralizeOps : public tofu::impl::GeneralizeOpsBase<GeneralizeOps> {
@@ -136,6 +236,8 @@ struct GeneralizeOps : public tofu::impl::GeneralizeOpsBase<GeneralizeOps> {
         return signalPassFailure();
     if (failed(decomposeToSlices(rewriter, getOperation())))
       return signalPassFailure();
+    simplifyStrides<tensor::ExtractSliceOp>(rewriter, getOperation());
+    simplifyStrides<tensor::InsertSliceOp>(rewriter, getOperation());
     generalizeNamed(rewriter);
   }
 

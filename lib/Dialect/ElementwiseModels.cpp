@@ -9,6 +9,7 @@
 #include "Tofu/Dialect/Models.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/DialectRegistry.h"
 
@@ -33,9 +34,34 @@ static SemanticsAttr computeElementwise(Operation *op, std::string &why) {
   return builder.build();
 }
 
+/// The number that all elements of the result are whatever the operands are
+/// (x - x), or null.
+static TypedAttr getFoldedSplat(Operation *op) {
+  // A fold may change the operation.
+  Operation *clone = op->clone();
+  SmallVector<OpFoldResult> folded;
+  bool isFolded = succeeded(clone->fold(folded)) && folded.size() == 1;
+  clone->erase();
+  if (!isFolded)
+    return {};
+  auto elements =
+      dyn_cast_or_null<SplatElementsAttr>(dyn_cast<Attribute>(folded[0]));
+  return elements ? elements.getSplatValue<TypedAttr>() : TypedAttr();
+}
+
 static FailureOr<SmallVector<Value>> createElementwise(LocalPiece &piece) {
   if (failed(requireAllRead(piece)))
     return failure();
+  // Folded later, when its size isn't known, it would be a constant of no size.
+  if (!piece.resultType(0).hasStaticShape())
+    if (TypedAttr splat = getFoldedSplat(piece.op)) {
+      Location loc = piece.op->getLoc();
+      Value scalar = arith::ConstantOp::create(piece.builder, loc, splat);
+      return SmallVector<Value>(linalg::FillOp::create(piece.builder, loc,
+                                                       scalar,
+                                                       piece.emptyResult(0))
+                                    .getResults());
+    }
   SmallVector<Value> operands;
   for (Value operand : piece.op->getOperands()) {
     bool isTensor = isa<RankedTensorType>(operand.getType());

@@ -146,6 +146,7 @@ llvm::ArrayRef<Algorithm> mlir::tofu::search::getAlgorithms() {
       {"kbest", searchKBest},
       {"data-parallel", searchDataParallel},
       {"random", searchRandom},
+      {"any", searchAny},
   };
   return algorithms;
 }

@@ -240,6 +240,8 @@ private:
     unsigned result;
     Value value;
     Combiner combiner;
+    /// Axes over which the value may come in partial.
+    SmallVector<StringAttr> passing;
   };
 
   /// Lets the parts of a cut reduction start from the neutral element.
@@ -267,8 +269,10 @@ private:
         return op->emitOpError()
                << "operand " << i << ": " << type.getElementType()
                << " has no neutral element of " << stringifyCombiner(combiner);
-      initials.push_back(
-          {op, unsigned(access.getInitOf()), tensors[i], combiner});
+      InitialValue &initial = initials.emplace_back(InitialValue{
+          op, unsigned(access.getInitOf()), tensors[i], combiner, {}});
+      if (llvm::is_contained(strategy.getPartialOperands(), int64_t(i)))
+        initial.passing = llvm::to_vector(strategy.getPartial().getNames());
       // A tensor operand's number is its place among the tensor operands.
       for (OpOperand &use : op->getOpOperands())
         if (use.get() == tensors[i] &&
@@ -288,10 +292,6 @@ private:
     OpResult result = initial.op->getResult(initial.result);
     auto layout = cast<LayoutAttr>(initial.op->getAttrOfType<ArrayAttr>(
         TofuDialect::kLayouts)[initial.result]);
-    if (!layout.getPartial().empty())
-      return initial.op->emitOpError()
-             << "result " << initial.result
-             << " stays partial, but has an initial value to combine";
     // The result, as its layout says.
     Value parts = result;
     if (placementOf(result) != PlacementAttrInterface(layout))
@@ -303,15 +303,48 @@ private:
     parts.replaceAllUsesExcept(combined, combined.getDefiningOp());
     Operation *op = combined.getDefiningOp();
     if (!isRemade(initial.value))
-      need(op, 0, initial.value, layout);
+      need(op, 0, initial.value,
+           getOperandPlacement(
+               op->getAttrOfType<SemanticsAttr>(TofuDialect::kSemantics),
+               op->getAttrOfType<StrategyAttr>(TofuDialect::kStrategy), 0,
+               shapeOf(initial.value), mesh));
     placements[combined] = layout;
     return success();
   }
 
-  /// A planned element-wise operation that combines parts and initial value.
+  /// True on the devices that are the first ones along `axes`.
+  Value createIsFirst(Location loc, AxesAttr axes) {
+    int64_t count = 1;
+    for (unsigned axis : axes.resolve(mesh))
+      count *= mesh.sizes[axis];
+    auto line = LayoutAttr::get(builder.getContext(), meshName, {axes},
+                                AxesAttr::get(builder.getContext(), {}),
+                                Combiner::None);
+    Value number = ShardOffsetOp::create(builder, loc, builder.getIndexType(),
+                                         /*dim=*/0, line, ArrayRef(count));
+    Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
+    return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, number,
+                                 zero);
+  }
+
+  /// A planned element-wise operation that combines parts and initial value. If
+  /// the sum stays partial, the initial value is one of the addends of it: it
+  /// counts on the first devices only, or comes in partial itself.
   Value createCombination(Value parts, const InitialValue &initial,
                           LayoutAttr layout) {
     Location loc = initial.op->getLoc();
+    AxesAttr partial = layout.getPartial();
+    bool passes = llvm::all_of(partial.getNames(), [&](StringAttr axis) {
+      return llvm::is_contained(initial.passing, axis);
+    });
+    SmallVector<int64_t> partialOperands;
+    Value isFirst;
+    if (!partial.empty()) {
+      partialOperands =
+          passes ? SmallVector<int64_t>{0, 1} : SmallVector<int64_t>{1};
+      if (!passes)
+        isFirst = createIsFirst(loc, partial);
+    }
     auto type = cast<RankedTensorType>(parts.getType());
     AffineMap map = builder.getMultiDimIdentityMap(type.getRank());
     SmallVector<utils::IteratorType> iterators(type.getRank(),
@@ -322,9 +355,13 @@ private:
         builder, loc, type, ValueRange{initial.value, parts}, empty,
         ArrayRef<AffineMap>{map, map, map}, iterators,
         [&](OpBuilder &b, Location loc, ValueRange args) {
+          Value first = args[0];
+          if (isFirst)
+            first = arith::SelectOp::create(
+                b, loc, isFirst, first,
+                createNeutralScalar(b, loc, first.getType(), initial.combiner));
           linalg::YieldOp::create(
-              b, loc,
-              createCombine(b, loc, initial.combiner, args[0], args[1]));
+              b, loc, createCombine(b, loc, initial.combiner, first, args[1]));
         });
     std::string why;
     Operation *op = generic;
@@ -334,8 +371,7 @@ private:
     generic->setAttr(TofuDialect::kSemantics, semantics);
     generic->setAttr(TofuDialect::kStrategy,
                      StrategyAttr::get(context, meshName, layout.getDims(),
-                                       layout.getPartial(),
-                                       ArrayRef<int64_t>()));
+                                       partial, partialOperands));
     generic->setAttr(TofuDialect::kLayouts, ArrayAttr::get(context, {layout}));
     return generic.getResult(0);
   }

@@ -138,6 +138,14 @@ Value mlir::tofu::createNeutral(OpBuilder &builder, Location loc,
                                    DenseElementsAttr::get(type, neutral));
 }
 
+Value mlir::tofu::createNeutralScalar(OpBuilder &builder, Location loc,
+                                      Type type, Combiner combiner) {
+  TypedAttr neutral = getNeutral(type, combiner);
+  if (!neutral)
+    return {};
+  return arith::ConstantOp::create(builder, loc, neutral);
+}
+
 bool mlir::tofu::isNeutral(Value value, Combiner combiner) {
   auto type = dyn_cast<RankedTensorType>(value.getType());
   if (!type || !isRemade(value))

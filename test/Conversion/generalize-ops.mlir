@@ -52,3 +52,34 @@ func.func @softmax(%a: tensor<2x3xf32>, %e: tensor<2x3xf32>) -> tensor<2x3xf32> 
   %0 = linalg.softmax dimension(1) ins(%a : tensor<2x3xf32>) outs(%e : tensor<2x3xf32>) -> tensor<2x3xf32>
   return %0 : tensor<2x3xf32>
 }
+
+// A slice with strides that drops dims does so after it.
+// CHECK-LABEL: func.func @strided
+// CHECK-SAME:    %[[A:[a-z0-9]+]]: tensor<9x1x2xf32>, %[[B:[a-z0-9]+]]: tensor<3xf32>
+// CHECK:         %[[WIDE:.*]] = tensor.extract_slice %[[A]][4, 0, 1] [3, 1, 1] [2, 1, 1] : tensor<9x1x2xf32> to tensor<3x1x1xf32>
+// CHECK-NEXT:    tensor.collapse_shape %[[WIDE]] {{\[\[}}0, 1, 2]] : tensor<3x1x1xf32> into tensor<3xf32>
+// CHECK:         %[[SOURCE:.*]] = tensor.expand_shape %[[B]] {{\[\[}}0, 1, 2]] output_shape [3, 1, 1] : tensor<3xf32> into tensor<3x1x1xf32>
+// CHECK-NEXT:    tensor.insert_slice %[[SOURCE]] into %[[A]][4, 0, 1] [3, 1, 1] [2, 1, 1]
+func.func @strided(%a: tensor<9x1x2xf32>, %b: tensor<3xf32>) -> (tensor<3xf32>, tensor<9x1x2xf32>) {
+  %0 = tensor.extract_slice %a[4, 0, 1] [3, 1, 1] [2, 1, 1] : tensor<9x1x2xf32> to tensor<3xf32>
+  %1 = tensor.insert_slice %b into %a[4, 0, 1] [3, 1, 1] [2, 1, 1] : tensor<3xf32> into tensor<9x1x2xf32>
+  return %0, %1 : tensor<3xf32>, tensor<9x1x2xf32>
+}
+
+// A stride where there is one element means nothing.
+// CHECK-LABEL: func.func @no_stride
+// CHECK:         tensor.extract_slice %{{.*}}[0, 6] [3, 1] [1, 1]
+// CHECK-NEXT:    return
+func.func @no_stride(%a: tensor<8x9xf32>) -> tensor<3xf32> {
+  %0 = tensor.extract_slice %a[0, 6] [3, 1] [1, 3] : tensor<8x9xf32> to tensor<3xf32>
+  return %0 : tensor<3xf32>
+}
+
+// So does one of unknown size, unless no dim is dropped.
+// CHECK-LABEL: func.func @dynamic
+// CHECK:         %[[WIDE:.*]] = tensor.extract_slice %{{.*}}[0, 0, 0, 0] [1, 2, 1, %{{.*}}] [1, 1, 1, 1] : tensor<1x2x1x?xf32> to tensor<1x2x1x?xf32>
+// CHECK-NEXT:    tensor.collapse_shape %[[WIDE]] {{\[\[}}0], [1], [2, 3]] : tensor<1x2x1x?xf32> into tensor<1x2x?xf32>
+func.func @dynamic(%a: tensor<1x2x1x?xf32>, %n: index) -> tensor<1x2x?xf32> {
+  %0 = tensor.extract_slice %a[0, 0, 0, 0] [1, 2, 1, %n] [1, 1, 1, 1] : tensor<1x2x1x?xf32> to tensor<1x2x?xf32>
+  return %0 : tensor<1x2x?xf32>
+}

@@ -44,19 +44,6 @@ func.func @two_meshes(%a: tensor<8xf32> {tofu.layout = #tofu.layout<@mesh, [{x}]
 
 // -----
 
-// A sum that starts from somewhere can't stay in parts.
-tofu.mesh @mesh [x = 2]
-func.func @partial(%a: tensor<8x4xf32> {tofu.layout = #tofu.layout<@mesh, [{}, {x}]>}, %init: tensor<8xf32> {tofu.layout = #tofu.layout<@mesh, [{}]>})
-    -> (tensor<8xf32> {tofu.layout = #tofu.layout<@mesh, [{x}]>}) {
-  // expected-error@below {{'linalg.reduce' op result 0 stays partial, but has an initial value to combine}}
-  %0 = linalg.reduce { arith.addf } ins(%a : tensor<8x4xf32>) outs(%init : tensor<8xf32>) dimensions = [1]
-      {tofu.semantics = #tofu.semantics<[m = 8, k = 4 : sum], (a[m, k], init r[m]) -> (r[m])>, tofu.strategy = #tofu.strategy<@mesh, [{}, {x}]>,
-       tofu.layouts = [#tofu.layout<@mesh, [{}], sum {x}>]}
-  return %0 : tensor<8xf32>
-}
-
-// -----
-
 tofu.mesh @mesh [x = 2]
 func.func @no_neutral_element(%a: tensor<8x4xcomplex<f32>> {tofu.layout = #tofu.layout<@mesh, [{}, {x}]>}, %init: tensor<8xcomplex<f32>> {tofu.layout = #tofu.layout<@mesh, [{}]>})
     -> (tensor<8xcomplex<f32>> {tofu.layout = #tofu.layout<@mesh, [{x}]>}) {

@@ -170,3 +170,26 @@ func.func @two_results(%a: tensor<8x4xf32> {tofu.layout = #columns}, %p: tensor<
       }
   return %0#0, %0#1 : tensor<8xf32>, tensor<8xf32>
 }
+
+// A sum that stays partial takes it on the devices that are first along the
+// partial axes.
+// CHECK-LABEL: func.func @partial(
+// CHECK-SAME: %{{[^:]+}}: tensor<8x4xf32>
+// CHECK-SAME: %[[INIT:[^:]+]]: tensor<8xf32>
+// CHECK: %[[PARTS:.*]] = linalg.reduce
+// CHECK: %[[NUMBER:.*]] = tofu.shard_offset 0 of #tofu.layout<@mesh, [{x}]> in [2] : index
+// CHECK: %[[FIRST:.*]] = arith.cmpi eq, %[[NUMBER]]
+// CHECK: %[[ALL:.*]] = linalg.generic {{.*}} ins(%[[INIT]], %[[PARTS]] :
+// CHECK-SAME: tofu.layouts = [#tofu.layout<@mesh, [{}], sum {x}>]
+// CHECK-SAME: tofu.strategy = #tofu.strategy<@mesh, [{}], partial {x} in [1]>
+// CHECK-NEXT: ^bb0(%[[I:.*]]: f32, %[[P:.*]]: f32, %{{.*}}: f32):
+// CHECK-NEXT: %[[ZERO:.*]] = arith.constant -0.0
+// CHECK-NEXT: %[[S:.*]] = arith.select %[[FIRST]], %[[I]], %[[ZERO]]
+// CHECK-NEXT: arith.addf %[[S]], %[[P]]
+// CHECK: tofu.reshard %[[ALL]] from #tofu.layout<@mesh, [{}], sum {x}> to #tofu.layout<@mesh, [{x}]>
+func.func @partial(%a: tensor<8x4xf32> {tofu.layout = #columns}, %init: tensor<8xf32> {tofu.layout = #whole1}) -> (tensor<8xf32> {tofu.layout = #x1}) {
+  %0 = linalg.reduce { arith.addf } ins(%a : tensor<8x4xf32>) outs(%init : tensor<8xf32>) dimensions = [1]
+      {tofu.semantics = #tofu.semantics<[m = 8, k = 4 : sum], (a[m, k], init r[m]) -> (r[m])>, tofu.strategy = #cut_k,
+       tofu.layouts = [#tofu.layout<@mesh, [{}], sum {x}>]}
+  return %0 : tensor<8xf32>
+}

@@ -43,7 +43,8 @@ def GeneralizeOps : Pass<"tofu-generalize-ops", "::mlir::func::FuncOp"> {
   let description = [{
     Takes softmax and its like, packing, `tensor.pad` and `tensor.concat` apart,
     and makes every named linalg operation but fills a `linalg.generic`, so that
-    later passes know one form.
+    later passes know one form. Slices with strides or of unknown size drop dims by
+    a reshape of their own: in a buffer it is unclear which ones are dropped.
 
     Before: linalg on tensors. After: of linalg only generics and fills; no pad,
     no concat.

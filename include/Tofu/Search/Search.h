@@ -31,7 +31,7 @@ struct SearchOptions {
   /// Values may stay partial where operators let partials through.
   bool partials = false;
   Charge charge = Charge::Once;
-  /// Of searchRandom: another number gives another plan.
+  /// Of searchRandom and searchAny: another number gives another plan.
   uint64_t seed = 0;
   /// Element-wise operators are cut like the values that they share. Much
   /// faster; a plan may have them cut otherwise, which rarely helps.
@@ -92,6 +92,11 @@ SearchResult searchDataParallel(const PartitionGraph &graph, const Mesh &mesh,
 /// Any valid plan of the plan space, by `options.seed`: for tests.
 SearchResult searchRandom(const PartitionGraph &graph, const Mesh &mesh,
                           const SearchOptions &options);
+
+/// Any valid plan, in the plan space or not, by `options.seed`: for tests.
+/// Partial values are in it only with `options.partials`.
+SearchResult searchAny(const PartitionGraph &graph, const Mesh &mesh,
+                       const SearchOptions &options);
 
 /// A search algorithm, as users name it.
 struct Algorithm {

@@ -37,11 +37,12 @@ struct TofuPartitionOptions : public PassPipelineOptions<TofuPartitionOptions> {
       llvm::cl::desc("Axes of the mesh, slowest link first, such as x=2,y=4")};
   Option<std::string> algorithm{
       *this, "algorithm",
-      llvm::cl::desc("How to search: recursive, kbest, data-parallel, random"),
+      llvm::cl::desc(
+          "How to search: recursive, kbest, data-parallel, random, any"),
       llvm::cl::init("recursive")};
-  Option<uint64_t> seed{*this, "seed",
-                        llvm::cl::desc("Of algorithm=random: which plan"),
-                        llvm::cl::init(0)};
+  Option<uint64_t> seed{
+      *this, "seed", llvm::cl::desc("Of algorithm=random and any: which plan"),
+      llvm::cl::init(0)};
   Option<bool> replication{
       *this, "replication",
       llvm::cl::desc("Values may be whole although they could be cut"),

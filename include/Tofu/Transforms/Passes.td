@@ -69,9 +69,10 @@ def PlanPass : Pass<"tofu-plan", "::mlir::ModuleOp"> {
            "How to search. recursive: the Tofu paper's, one exact step per axis; "
            "kbest: then its best plans polished, several axes together where "
            "affordable; data-parallel: cut the batch only, to compare with; "
-           "random: any valid plan, by seed">,
+           "random: any plan of the plan space, by seed; any: any valid plan, "
+           "in the space or not, by seed">,
     Option<"seed", "seed", "uint64_t", "0",
-           "Of algorithm=random: another number gives another plan">,
+           "Of algorithm=random and any: another number gives another plan">,
     Option<"replication", "replication", "bool", "false",
            "Values may be whole on all devices of an axis although they could "
            "be cut; off by default, as in the Tofu paper: memory is 1/k">,
@@ -100,7 +101,8 @@ def InsertReshardsPass : Pass<"tofu-insert-reshards", "::mlir::ModuleOp"> {
     before each that needs an operand other than it lies, one `tofu.reshard` per
     value and need. A cut reduction with an initial value that isn't neutral
     starts from the neutral element, and the initial value is combined once,
-    after the parts.
+    after the parts; if the result stays partial, on the devices that are first
+    along the partial axes.
 
     Precondition: a planned program. Postcondition: one in which every operand
     lies as it is needed.

@@ -31,6 +31,10 @@ Value remake(OpBuilder &builder, Location loc, Value value,
 Value createNeutral(OpBuilder &builder, Location loc, RankedTensorType type,
                     Combiner combiner);
 
+/// The neutral element of `combiner` as a scalar; null if there is none.
+Value createNeutralScalar(OpBuilder &builder, Location loc, Type type,
+                          Combiner combiner);
+
 /// True if `value` is remade from the neutral element of `combiner`.
 bool isNeutral(Value value, Combiner combiner);
 

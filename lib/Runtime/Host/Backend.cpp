@@ -14,7 +14,10 @@
 
 #include "World.h"
 
+#include "Tofu/Runtime/Half.h"
+
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <cstring>
 
@@ -188,6 +191,28 @@ static int64_t getCollectiveStats(TofuContext *context,
   return count;
 }
 
+//===----------------------------------------------------------------------===//
+// What generated code calls on processors without bf16
+//===----------------------------------------------------------------------===//
+
+/// A bf16 is returned in the low bits of the register that a float is.
+static float roundToBFloat(float value) {
+  return floatFromBits(bfloatFromFloat(value));
+}
+
+/// Rounds once: a float that isn't exact is made odd, which decides ties.
+static float roundDoubleToBFloat(double value) {
+  float rounded = static_cast<float>(value);
+  bool isExact = static_cast<double>(rounded) == value || value != value ||
+                 std::isinf(rounded);
+  if (!isExact && !(floatBits(rounded) & 1)) {
+    double error = value - static_cast<double>(rounded);
+    float toward = error > 0 ? HUGE_VALF : -HUGE_VALF;
+    rounded = std::nextafter(rounded, toward);
+  }
+  return roundToBFloat(rounded);
+}
+
 template <typename Function>
 static TofuSymbol makeSymbol(const char *name, Function *function) {
   return {name, reinterpret_cast<void *>(function)};
@@ -202,6 +227,8 @@ const TofuBackend *tofuGetBackend(void) {
       makeSymbol("tofuCollective", tofuCollective),
       makeSymbol("tofuContract", tofuContract),
       makeSymbol("tofuFail", tofuFail),
+      makeSymbol("__truncsfbf2", roundToBFloat),
+      makeSymbol("__truncdfbf2", roundDoubleToBFloat),
   };
   static const TofuBackend backend = {
       TOFU_BACKEND_VERSION,

@@ -83,6 +83,22 @@ TEST(DataParallel, PlansAProgramWithoutData) {
   EXPECT_FALSE(checkPlan(b.graph, result.plan));
 }
 
+TEST(Any, GivesValidPlans) {
+  std::mt19937 random(12);
+  for (int round = 0; round < 20; ++round) {
+    PartitionGraph graph = randomProgram(random, 6, 4);
+    Mesh mesh = Mesh::factored(2 + round % 7);
+    SearchOptions options;
+    options.partials = round % 2;
+    for (options.seed = 0; options.seed < 16; ++options.seed) {
+      SearchResult result = searchAny(graph, mesh, options);
+      EXPECT_EQ(checkPlan(graph, result.plan), std::nullopt);
+      EXPECT_EQ(result.plan.totalBytes,
+                searchAny(graph, mesh, options).plan.totalBytes);
+    }
+  }
+}
+
 TEST(Random, GivesValidPlansThatDifferBySeed) {
   std::mt19937 random(11);
   for (int round = 0; round < 20; ++round) {

@@ -1,0 +1,71 @@
+//===- FuzzPlan.cpp - Any text as the plan of a program
+//---------------------===//
+//
+// Part of the Tofu project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Tofu/InitAll.h"
+#include "Tofu/Transforms/Passes.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/Parser/Parser.h"
+#include "mlir/Pass/PassManager.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace mlir;
+
+/// The plans of the corpus are of this program; its hash is in them.
+static constexpr llvm::StringLiteral kProgram = R"mlir(
+func.func @main(%a: tensor<7x5xf32>, %b: tensor<5x6xf32>, %c: tensor<7x6xf32>) -> (tensor<7x6xf32>, tensor<6xf32>) {
+  %0 = linalg.matmul ins(%a, %b : tensor<7x5xf32>, tensor<5x6xf32>) outs(%c : tensor<7x6xf32>) -> tensor<7x6xf32>
+  %zero = arith.constant dense<0.0> : tensor<6xf32>
+  %1 = linalg.reduce { arith.addf } ins(%0 : tensor<7x6xf32>) outs(%zero : tensor<6xf32>) dimensions = [0]
+  %2 = arith.negf %0 : tensor<7x6xf32>
+  return %2, %1 : tensor<7x6xf32>, tensor<6xf32>
+}
+)mlir";
+
+/// A file that the plan is written to, again and again.
+static StringRef getPath() {
+  static const std::string path = [] {
+    SmallString<128> made;
+    if (llvm::sys::fs::createTemporaryFile("fuzz-plan", "json", made))
+      llvm::report_fatal_error("no temporary file");
+    return made.str().str();
+  }();
+  return path;
+}
+
+/// The program is parsed once, in a context that sees all plans.
+static OwningOpRef<ModuleOp> makeProgram() {
+  static MLIRContext *context = [] {
+    DialectRegistry registry;
+    tofu::registerAllDialectsAndExtensions(registry);
+    auto *made = new MLIRContext(registry, MLIRContext::Threading::DISABLED);
+    made->getDiagEngine().registerHandler(
+        [](Diagnostic &) { return success(); });
+    return made;
+  }();
+  static ModuleOp parsed =
+      parseSourceString<ModuleOp>(kProgram, ParserConfig(context)).release();
+  return OwningOpRef<ModuleOp>(parsed.clone());
+}
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  std::error_code error;
+  llvm::raw_fd_ostream file(getPath(), error);
+  file.write(reinterpret_cast<const char *>(data), size);
+  file.close();
+  OwningOpRef<ModuleOp> module = makeProgram();
+  PassManager pm(module->getContext());
+  tofu::TofuPartitionOptions options;
+  options.load = getPath().str();
+  tofu::addTofuPartitionPipeline(pm, options);
+  (void)pm.run(*module);
+  return 0;
+}

@@ -1,0 +1,113 @@
+//===- tofu-fuzz.cpp - Random programs by random plans --------------------===//
+//
+// Part of the Tofu project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A case is a number: it says the program, and how it is cut. fuzz.py runs many
+// of them, survives crashes, and makes failing programs small.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Generator.h"
+#include "Runner.h"
+
+#include "Tofu/InitAll.h"
+#include "Tofu/Runtime/LoadBackend.h"
+
+#include "mlir/Pass/PassManager.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/Path.h"
+
+using namespace mlir;
+using namespace mlir::tofu;
+using namespace mlir::tofu::fuzz;
+namespace cl = llvm::cl;
+
+static cl::OptionCategory category("tofu-fuzz");
+static cl::opt<uint64_t> seed("seed", cl::cat(category),
+                              cl::desc("Print the program of that seed"));
+static cl::opt<uint64_t> first("first", cl::cat(category), cl::init(0),
+                               cl::desc("The first case to run"));
+static cl::opt<uint64_t> count("count", cl::cat(category), cl::init(0),
+                               cl::desc("How many cases to run"));
+static cl::opt<uint64_t> describe("describe", cl::cat(category),
+                                  cl::desc("Print what a case is"));
+static cl::opt<uint64_t>
+    plans("plans", cl::cat(category), cl::init(4),
+          cl::desc("Cases with the same program (default: 4)"));
+static cl::opt<unsigned>
+    optimizationLevel("opt-level", cl::cat(category), cl::init(0),
+                      cl::desc("Of generated code, 0 to 3 (default: 0)"));
+static cl::opt<bool>
+    checkBytes("bytes", cl::cat(category),
+               cl::desc("Moving more bytes than the plan says is a failure"));
+
+/// Every so many cases run twice.
+static constexpr uint64_t kTwice = 16;
+
+static std::string getLibraryFolder(const char *argv0) {
+  std::string self = llvm::sys::fs::getMainExecutable(
+      argv0, reinterpret_cast<void *>(&getLibraryFolder));
+  SmallString<128> path = llvm::sys::path::parent_path(self);
+  llvm::sys::path::append(path, "..", TOFU_LIBRARY_FOLDER);
+  llvm::sys::path::remove_dots(path, /*remove_dot_dot=*/true);
+  return path.str().str();
+}
+
+/// Lines for fuzz.py: the case before it runs, as it may crash, and then how
+/// it went.
+static bool runCases(const TofuBackend &backend) {
+  DialectRegistry registry;
+  registerAllDialectsAndExtensions(registry);
+  std::optional<Runner> runner;
+  bool good = true;
+  for (uint64_t i = first; i < first + count; ++i) {
+    llvm::outs() << "case " << i << "\n";
+    llvm::outs().flush();
+    if (!runner || i % plans == 0)
+      runner.emplace(registry, backend, generateProgram(i / plans),
+                     optimizationLevel);
+    Cut cut = makeCut(i);
+    Verdict verdict = runner->run(cut, {i % kTwice == 0, checkBytes});
+    good &= verdict.outcome != Outcome::Failed;
+    switch (verdict.outcome) {
+    case Outcome::Good:
+      llvm::outs() << "good\n";
+      break;
+    case Outcome::OutOfScope:
+      llvm::outs() << "skipped " << verdict.message << "\n";
+      break;
+    case Outcome::Failed:
+      llvm::outs() << "failed " << verdict.message << "\n";
+      break;
+    }
+    llvm::outs().flush();
+  }
+  return good;
+}
+
+int main(int argc, char **argv) {
+  llvm::InitLLVM initLLVM(argc, argv);
+  registerPassManagerCLOptions();
+  cl::HideUnrelatedOptions(category);
+  cl::ParseCommandLineOptions(argc, argv, "Random programs by random plans\n");
+  if (seed.getNumOccurrences())
+    llvm::outs() << generateProgram(seed);
+  if (describe.getNumOccurrences())
+    llvm::outs() << "// " << makeCut(describe).str() << "\n"
+                 << generateProgram(describe / plans);
+  if (!count)
+    return EXIT_SUCCESS;
+  llvm::Expected<const TofuBackend *> backend =
+      loadBackend("host", getLibraryFolder(argv[0]));
+  if (!backend) {
+    llvm::errs() << llvm::toString(backend.takeError()) << "\n";
+    return EXIT_FAILURE;
+  }
+  return runCases(**backend) ? EXIT_SUCCESS : EXIT_FAILURE;
+}

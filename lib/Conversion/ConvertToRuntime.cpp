@@ -12,6 +12,7 @@
 #include "Tofu/Dialect/BufferOps.h"
 #include "Tofu/Dialect/Placement.h"
 #include "Tofu/Runtime/Runtime.h"
+#include "Tofu/Search/ReshardPlanner.h"
 
 #include "mlir/Conversion/LLVMCommon/MemRefBuilder.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -35,20 +36,11 @@ static int64_t getElementBytes(Type type) {
   return type.isIndex() ? 8 : llvm::divideCeil(type.getIntOrFloatBitWidth(), 8);
 }
 
-/// Number of the group of each device: devices that differ only along partial
-/// axes hold addends of the same box.
-static SmallVector<int64_t> getGroups(const search::Mesh &mesh,
-                                      const search::Axes &partial) {
-  SmallVector<int64_t> groups;
-  for (int64_t device = 0; device < mesh.numDevices(); ++device) {
-    SmallVector<int64_t> coordinates = mesh.coordinates(device);
-    int64_t group = 0;
-    for (unsigned axis = 0; axis < mesh.numAxes(); ++axis)
-      if (!llvm::is_contained(partial, axis))
-        group = group * mesh.sizes[axis] + coordinates[axis];
-    groups.push_back(group);
-  }
-  return groups;
+/// Appends the number of each device in its coordinates of `axes`.
+static void appendNumbers(SmallVectorImpl<int64_t> &table,
+                          const search::Mesh &mesh, const search::Axes &axes) {
+  for (int64_t device = 0; device < mesh.numDevices(); ++device)
+    table.push_back(mesh.number(device, axes));
 }
 
 static void appendBoxes(SmallVectorImpl<int64_t> &table,
@@ -68,11 +60,13 @@ makeCollectiveTable(CollectiveBufferOp op) {
            << "the runtime does not know elements of type " << element;
   MeshOp meshOp = lookupMesh(op, op.getFrom().getMesh());
   search::Mesh mesh = meshOp.getMesh();
-  search::Axes partial = resolvePartial(op.getFrom(), mesh);
-  int64_t groupSize = 1;
-  for (unsigned axis : partial)
-    groupSize *= mesh.sizes[axis];
-  auto combiner = partial.empty() ? Combiner::None : op.getFrom().getCombiner();
+  search::PartialAxes axes(resolvePartial(op.getFrom(), mesh),
+                           resolvePartial(op.getTo(), mesh), mesh);
+  int64_t addends = mesh.numCoordinates(axes.combined),
+          slots = mesh.numCoordinates(axes.added);
+  auto combiner = addends > 1 ? op.getFrom().getCombiner()
+                  : slots > 1 ? op.getTo().getCombiner()
+                              : Combiner::None;
   ArrayRef<int64_t> shape = op.getGlobalShape();
   SmallVector<int64_t> table = {TOFU_TABLE_VERSION,
                                 static_cast<int64_t>(op.getKind()),
@@ -80,8 +74,11 @@ makeCollectiveTable(CollectiveBufferOp op) {
                                 *type,
                                 static_cast<int64_t>(shape.size()),
                                 mesh.numDevices(),
-                                groupSize};
-  llvm::append_range(table, getGroups(mesh, partial));
+                                addends,
+                                slots};
+  appendNumbers(table, mesh, axes.kept);
+  appendNumbers(table, mesh, axes.combined);
+  appendNumbers(table, mesh, axes.added);
   appendBoxes(table, getBoxes(op.getFrom(), shape, meshOp));
   appendBoxes(table, getBoxes(op.getTo(), shape, meshOp));
   return table;

@@ -37,6 +37,20 @@ static LogicalResult verifyBuffer(CollectiveBufferOp op, StringRef name,
       [&] { return op.emitOpError() << name << ": "; }, shape, mesh.getMesh());
 }
 
+static PartialRule getPartialRule(CollectiveKind kind) {
+  switch (kind) {
+  case CollectiveKind::AllReduce:
+  case CollectiveKind::ReduceScatter:
+    return PartialRule::Combines;
+  case CollectiveKind::AllGather:
+  case CollectiveKind::AllToAll:
+    return PartialRule::Keeps;
+  case CollectiveKind::Fetch:
+    return PartialRule::Any;
+  }
+  llvm_unreachable("unknown kind of collective");
+}
+
 LogicalResult CollectiveBufferOp::verify() {
   auto source = cast<MemRefType>(getSource().getType());
   auto dest = cast<MemRefType>(getDest().getType());
@@ -52,15 +66,9 @@ LogicalResult CollectiveBufferOp::verify() {
   if (getFrom().getMesh() != getTo().getMesh())
     return emitOpError() << "from is on " << getFrom().getMesh() << ", to on "
                          << getTo().getMesh();
-  if (!getTo().getPartialAxes().empty())
-    return emitOpError() << "dest is partial; a collective combines all axes";
-  bool combines = getKind() == CollectiveKind::AllReduce ||
-                  getKind() == CollectiveKind::ReduceScatter;
-  if (combines == getFrom().getPartialAxes().empty())
-    return emitOpError() << (combines ? "source is not partial over any axis"
-                                      : "source is partial; only reductions "
-                                        "combine");
-  return success();
+  return verifyPartialAxes(
+      [&]() -> InFlightDiagnostic { return emitOpError(); },
+      getPartialRule(getKind()), "source", getFrom(), "dest", getTo());
 }
 
 //===----------------------------------------------------------------------===//

@@ -196,8 +196,8 @@ static LogicalResult verifyLocalType(Operation *op, StringRef what,
                            << ", its boxes have type " << local;
 }
 
-/// Checks both placements, and that what is combined is said by `from`.
-static LogicalResult verifyPlacements(const Move &move) {
+/// Checks both placements, and that together they follow `rule`.
+static LogicalResult verifyPlacements(const Move &move, PartialRule rule) {
   if (failed(verifyShape(move.op, move.shape)) ||
       failed(verifyPlacement(move.op, "from", move.from, move.shape)) ||
       failed(verifyPlacement(move.op, "to", move.to, move.shape)))
@@ -209,17 +209,9 @@ static LogicalResult verifyPlacements(const Move &move) {
     return move.op->emitOpError()
            << "input holds " << move.input.getElementType() << ", result holds "
            << move.result.getElementType();
-  for (StringAttr axis : move.to.getPartialAxes())
-    if (!llvm::is_contained(move.from.getPartialAxes(), axis))
-      return move.op->emitOpError() << "result is partial over "
-                                    << axis.getValue() << ", input is not";
-  if (!move.to.getPartialAxes().empty() &&
-      move.to.getCombiner() != move.from.getCombiner())
-    return move.op->emitOpError()
-           << "input is a partial "
-           << stringifyCombiner(move.from.getCombiner())
-           << ", result a partial " << stringifyCombiner(move.to.getCombiner());
-  return success();
+  return verifyPartialAxes(
+      [&]() -> InFlightDiagnostic { return move.op->emitOpError(); }, rule,
+      "input", move.from, "result", move.to);
 }
 
 static LogicalResult verifyLocalTypes(const Move &move) {
@@ -232,7 +224,7 @@ static LogicalResult verifyLocalTypes(const Move &move) {
 
 LogicalResult ReshardOp::verifySymbolUses(SymbolTableCollection &) {
   Move move(*this);
-  if (failed(verifyPlacements(move)))
+  if (failed(verifyPlacements(move, PartialRule::Any)))
     return failure();
   if (move.input.getShape() == move.shape &&
       move.result.getShape() == move.shape)
@@ -240,20 +232,9 @@ LogicalResult ReshardOp::verifySymbolUses(SymbolTableCollection &) {
   return verifyLocalTypes(move);
 }
 
-static LogicalResult verifyCollective(const Move &move, bool combines) {
-  if (failed(verifyPlacements(move)) || failed(verifyLocalTypes(move)))
-    return failure();
-  if (!move.to.getPartialAxes().empty())
-    return move.op->emitOpError() << "result is partial over "
-                                  << move.to.getPartialAxes()[0].getValue()
-                                  << "; a collective combines all axes";
-  if (combines && move.from.getPartialAxes().empty())
-    return move.op->emitOpError() << "input is not partial over any axis";
-  if (!combines && !move.from.getPartialAxes().empty())
-    return move.op->emitOpError() << "input is partial over "
-                                  << move.from.getPartialAxes()[0].getValue()
-                                  << "; only reductions combine";
-  return success();
+static LogicalResult verifyCollective(const Move &move, PartialRule rule) {
+  return success(succeeded(verifyPlacements(move, rule)) &&
+                 succeeded(verifyLocalTypes(move)));
 }
 
 static SmallVector<search::Box> getFromBoxes(const Move &move) {
@@ -266,7 +247,7 @@ static SmallVector<search::Box> getToBoxes(const Move &move) {
 
 LogicalResult AllReduceOp::verifySymbolUses(SymbolTableCollection &) {
   Move move(*this);
-  if (failed(verifyCollective(move, /*combines=*/true)))
+  if (failed(verifyCollective(move, PartialRule::Combines)))
     return failure();
   if (getFromBoxes(move) != getToBoxes(move))
     return emitOpError() << "result must have the boxes of the input";
@@ -275,7 +256,7 @@ LogicalResult AllReduceOp::verifySymbolUses(SymbolTableCollection &) {
 
 LogicalResult ReduceScatterOp::verifySymbolUses(SymbolTableCollection &) {
   Move move(*this);
-  if (failed(verifyCollective(move, /*combines=*/true)))
+  if (failed(verifyCollective(move, PartialRule::Combines)))
     return failure();
   if (!search::areWithin(getToBoxes(move), getFromBoxes(move)))
     return emitOpError() << "result must be a part of the input";
@@ -284,7 +265,7 @@ LogicalResult ReduceScatterOp::verifySymbolUses(SymbolTableCollection &) {
 
 LogicalResult AllGatherOp::verifySymbolUses(SymbolTableCollection &) {
   Move move(*this);
-  if (failed(verifyCollective(move, /*combines=*/false)))
+  if (failed(verifyCollective(move, PartialRule::Keeps)))
     return failure();
   if (!search::areWithin(getFromBoxes(move), getToBoxes(move)))
     return emitOpError() << "input must be a part of the result";
@@ -292,11 +273,11 @@ LogicalResult AllGatherOp::verifySymbolUses(SymbolTableCollection &) {
 }
 
 LogicalResult AllToAllOp::verifySymbolUses(SymbolTableCollection &) {
-  return verifyCollective(Move(*this), /*combines=*/false);
+  return verifyCollective(Move(*this), PartialRule::Keeps);
 }
 
 LogicalResult FetchOp::verifySymbolUses(SymbolTableCollection &) {
-  return verifyCollective(Move(*this), /*combines=*/false);
+  return verifyCollective(Move(*this), PartialRule::Any);
 }
 
 /// A move to where the value already is, is the value.

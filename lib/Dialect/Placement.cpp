@@ -45,6 +45,44 @@ search::Axes mlir::tofu::resolvePartial(PlacementAttrInterface placement,
       .resolve(mesh);
 }
 
+/// An axis of `axes` that is not in `others`; null if there is none.
+static StringAttr findOther(ArrayRef<StringAttr> axes,
+                            ArrayRef<StringAttr> others) {
+  const StringAttr *it = llvm::find_if(
+      axes, [&](StringAttr axis) { return !llvm::is_contained(others, axis); });
+  return it == axes.end() ? StringAttr() : *it;
+}
+
+LogicalResult
+mlir::tofu::verifyPartialAxes(function_ref<InFlightDiagnostic()> emitError,
+                              PartialRule rule, StringRef fromName,
+                              PlacementAttrInterface from, StringRef toName,
+                              PlacementAttrInterface to) {
+  ArrayRef<StringAttr> before = from.getPartialAxes(),
+                       after = to.getPartialAxes();
+  if (!before.empty() && !after.empty() &&
+      from.getCombiner() != to.getCombiner())
+    return emitError() << fromName << " is a partial "
+                       << stringifyCombiner(from.getCombiner()) << ", "
+                       << toName << " a partial "
+                       << stringifyCombiner(to.getCombiner());
+  if (rule == PartialRule::Any)
+    return success();
+  if (StringAttr axis = findOther(after, before))
+    return emitError() << toName << " is partial over " << axis.getValue()
+                       << ", " << fromName
+                       << " is not; only a fetch makes partial results";
+  StringAttr combined = findOther(before, after);
+  if (combined && rule == PartialRule::Keeps)
+    return emitError() << fromName << " is partial over " << combined.getValue()
+                       << ", " << toName
+                       << " is not; only reductions and fetches combine";
+  if (!combined && rule == PartialRule::Combines)
+    return emitError() << fromName << " is not partial over any axis that "
+                       << toName << " is not";
+  return success();
+}
+
 RankedTensorType mlir::tofu::getLocalType(RankedTensorType global,
                                           PlacementAttrInterface placement,
                                           const search::Mesh &mesh) {

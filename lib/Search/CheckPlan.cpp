@@ -68,23 +68,25 @@ static Problem checkLayout(const Value &value, const Layout &layout,
   return std::nullopt;
 }
 
-/// Checks that the operands that `op` takes as partials are partial, and that
-/// its results are partial over no more than it leaves them.
+/// Checks that what is partial adds up. A constant is made anew on each device,
+/// whole; the layouts of results are partial sums.
 static Problem checkPartials(const PartitionGraph &graph, const Plan &plan,
                              unsigned index, const llvm::Twine &of) {
   const Operator &op = graph.operators[index];
   const Strategy &strategy = plan.strategies[index];
   for (auto [i, operand] : llvm::enumerate(op.operands))
     if (strategy.partialOperands >> i & 1 &&
-        !without(strategy.partial, plan.layouts[operand.value].partial).empty())
+        graph.values[operand.value].constant)
       return problem(of + ": operand " + llvm::Twine(i) +
-                     " is not partial over all partial axes of the strategy");
+                     " is a constant, never a partial result");
+  Axes sums = sumPartialAxes(op, strategy);
+  if (without(partialAxes(op, strategy), sums).empty())
+    return std::nullopt;
   for (auto [i, result] : llvm::enumerate(op.results))
-    if (!without(plan.layouts[result.value].partial,
-                 sumPartialAxes(op, strategy))
-             .empty())
+    if (!plan.layouts[result.value].partial.empty())
       return problem(of + ": result " + llvm::Twine(i) +
-                     " is partial over axes that leave no partial sums");
+                     " is a partial sum, the operator leaves other partial "
+                     "results");
   return std::nullopt;
 }
 

@@ -8,6 +8,8 @@
 
 #include "Tofu/Search/CostModel.h"
 
+#include "Tofu/Search/ReshardPlanner.h"
+
 #include "llvm/ADT/Hashing.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -65,7 +67,7 @@ CostModel::Need CostModel::operandNeed(const Operator &op, unsigned i,
                                        const Layout *resultLayout) {
   Need need;
   if (strategy.partialOperands >> i & 1)
-    need.keptPartial = strategy.partial;
+    need.partial = strategy.partial;
   if (!needsResultLayout(op, i, strategy)) {
     need.family = family(operandPlacement(op, i, strategy), value.shape);
     return need;
@@ -74,8 +76,8 @@ CostModel::Need CostModel::operandNeed(const Operator &op, unsigned i,
       family(Placement::ofLayout(value.shape, resultLayout->dims), value.shape);
   // An initial value that comes in partial can only be added to a result that
   // is left partial over the same axes.
-  need.keptPartial = without(need.keptPartial,
-                             without(need.keptPartial, resultLayout->partial));
+  need.partial =
+      without(need.partial, without(need.partial, resultLayout->partial));
   return need;
 }
 
@@ -86,7 +88,7 @@ int64_t CostModel::readBytes(const Value &value, const Layout &layout,
   Family held =
       family(Placement::ofLayout(value.shape, layout.dims), value.shape);
   return value.elementBytes *
-         elements(held, need.family, without(layout.partial, need.keptPartial));
+         elements(held, layout.partial, need.family, need.partial);
 }
 
 int64_t CostModel::writeBytes(const Operator &op, unsigned i,
@@ -95,8 +97,8 @@ int64_t CostModel::writeBytes(const Operator &op, unsigned i,
   Family produced = family(resultPlacement(op, i, strategy), value.shape);
   Family wanted =
       family(Placement::ofLayout(value.shape, layout.dims), value.shape);
-  Axes combined = without(partialAxes(op, strategy), layout.partial);
-  return value.elementBytes * elements(produced, wanted, combined);
+  return value.elementBytes *
+         elements(produced, partialAxes(op, strategy), wanted, layout.partial);
 }
 
 int64_t CostModel::carryBytes(const Value &value, const Layout &from,
@@ -105,15 +107,21 @@ int64_t CostModel::carryBytes(const Value &value, const Layout &from,
   return readBytes(value, from, need);
 }
 
-int64_t CostModel::elements(Family from, Family to,
-                            llvm::ArrayRef<unsigned> partial) {
-  uint64_t axes = 0;
-  for (unsigned axis : partial)
-    axes |= uint64_t(1) << axis;
-  std::pair<uint64_t, uint64_t> key((uint64_t(from) << 32) | to, axes);
+static uint64_t asBits(llvm::ArrayRef<unsigned> axes) {
+  uint64_t bits = 0;
+  for (unsigned axis : axes)
+    bits |= uint64_t(1) << axis;
+  return bits;
+}
+
+int64_t CostModel::elements(Family from, llvm::ArrayRef<unsigned> fromPartial,
+                            Family to, llvm::ArrayRef<unsigned> toPartial) {
+  std::pair<uint64_t, uint64_t> key((uint64_t(from) << 32) | to,
+                                    (asBits(fromPartial) << 32) |
+                                        asBits(toPartial));
   auto [known, isNew] = differences.try_emplace(key, 0);
   if (isNew)
-    known->second =
-        cheapestCombination(boxes(from), boxes(to), mesh, partial).elements;
+    known->second = receivedElements({boxes(from), fromPartial},
+                                     {boxes(to), toPartial}, mesh);
   return known->second;
 }

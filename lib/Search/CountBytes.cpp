@@ -58,7 +58,7 @@ private:
   int64_t read(unsigned value, const CostModel::Need &need) {
     if (charge == Charge::Once) {
       for (const CostModel::Need &copy : copies[value])
-        if (copy.family == need.family && copy.keptPartial == need.keptPartial)
+        if (copy.family == need.family && copy.partial == need.partial)
           return 0;
       copies[value].push_back(need);
     }

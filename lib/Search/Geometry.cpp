@@ -12,7 +12,6 @@
 
 #include <algorithm>
 #include <cassert>
-#include <limits>
 
 using namespace mlir::tofu::search;
 
@@ -87,6 +86,21 @@ llvm::SmallVector<int64_t> Mesh::coordinates(int64_t device) const {
     device /= sizes[axis];
   }
   return coords;
+}
+
+int64_t Mesh::numCoordinates(llvm::ArrayRef<unsigned> axes) const {
+  int64_t product = 1;
+  for (unsigned axis : axes)
+    product *= sizes[axis];
+  return product;
+}
+
+int64_t Mesh::number(int64_t device, llvm::ArrayRef<unsigned> axes) const {
+  llvm::SmallVector<int64_t> all = coordinates(device);
+  int64_t number = 0;
+  for (unsigned axis : axes)
+    number = number * sizes[axis] + all[axis];
+  return number;
 }
 
 Mesh Mesh::factored(int64_t devices) {
@@ -190,100 +204,4 @@ int64_t mlir::tofu::search::movedElements(llvm::ArrayRef<Box> from,
   for (auto [have, want] : llvm::zip_equal(from, to))
     moved += volume(want) - overlap(have, want);
   return moved;
-}
-
-int64_t mlir::tofu::search::combinedElements(llvm::ArrayRef<Box> from,
-                                             llvm::ArrayRef<Box> via,
-                                             llvm::ArrayRef<Box> to,
-                                             const Mesh &mesh,
-                                             llvm::ArrayRef<unsigned> partial) {
-  int64_t addends = 1;
-  for (unsigned axis : partial)
-    addends *= mesh.sizes[axis];
-  // A device's own addend, over what it holds of its box, need not travel.
-  int64_t foreign = 0;
-  for (auto [have, mine] : llvm::zip_equal(from, via))
-    foreign += addends * volume(mine) - overlap(have, mine);
-  return foreign + movedElements(via, to);
-}
-
-/// The axes among `axes` over which `boxes` don't change.
-static Axes axesNotCutting(llvm::ArrayRef<Box> boxes, const Mesh &mesh,
-                           llvm::ArrayRef<unsigned> axes) {
-  Axes result;
-  for (unsigned axis : axes) {
-    int64_t stride = 1;
-    for (unsigned inner = axis + 1; inner < mesh.numAxes(); ++inner)
-      stride *= mesh.sizes[inner];
-    bool cuts = false;
-    for (int64_t d = 0, e = boxes.size(); d < e && !cuts; ++d)
-      cuts = (d / stride) % mesh.sizes[axis] && boxes[d] != boxes[d - stride];
-    if (!cuts)
-      result.push_back(axis);
-  }
-  return result;
-}
-
-llvm::SmallVector<Box>
-mlir::tofu::search::viaBoxes(const Combination &combination,
-                             llvm::ArrayRef<Box> from, llvm::ArrayRef<Box> to,
-                             const Mesh &mesh) {
-  llvm::ArrayRef<Box> base = combination.throughTarget ? to : from;
-  llvm::SmallVector<Box> via(base.begin(), base.end());
-  for (int64_t device = 0, e = via.size(); device < e; ++device) {
-    llvm::SmallVector<int64_t> coords = mesh.coordinates(device);
-    for (auto [axis, dim] : combination.axisAndDim)
-      via[device][dim] =
-          balancedPart(via[device][dim], mesh.sizes[axis], coords[axis]);
-  }
-  return via;
-}
-
-/// Tries every way to cut the base of `combination` by `axes` and keeps the
-/// best in `best`.
-static void tryCombinations(Combination combination,
-                            llvm::ArrayRef<unsigned> axes,
-                            llvm::ArrayRef<Box> from, llvm::ArrayRef<Box> to,
-                            const Mesh &mesh, llvm::ArrayRef<unsigned> partial,
-                            Combination &best) {
-  if (axes.empty()) {
-    combination.elements = combinedElements(
-        from, viaBoxes(combination, from, to, mesh), to, mesh, partial);
-    if (combination.elements < best.elements)
-      best = combination;
-    return;
-  }
-  for (unsigned dim = 0; dim < from.front().size(); ++dim) {
-    combination.axisAndDim.push_back({axes.front(), dim});
-    tryCombinations(combination, axes.drop_front(), from, to, mesh, partial,
-                    best);
-    combination.axisAndDim.pop_back();
-  }
-}
-
-Combination mlir::tofu::search::cheapestCombination(
-    llvm::ArrayRef<Box> from, llvm::ArrayRef<Box> to, const Mesh &mesh,
-    llvm::ArrayRef<unsigned> partial) {
-  Combination best;
-  if (partial.empty()) {
-    best.elements = movedElements(from, to);
-    return best;
-  }
-  if (from.front().empty()) {
-    int64_t addends = 1, devices = mesh.numDevices();
-    for (unsigned axis : partial)
-      addends *= mesh.sizes[axis];
-    best.elements = 2 * (addends - 1) * (devices / addends);
-    return best;
-  }
-  best.elements = std::numeric_limits<int64_t>::max();
-  Combination start;
-  tryCombinations(start, partial, from, to, mesh, partial, best);
-  // A group combines what it holds; no collective adds up what others hold.
-  if (!areWithin(to, from))
-    return best;
-  start.throughTarget = true;
-  tryCombinations(start, axesNotCutting(to, mesh, partial), from, to, mesh,
-                  partial, best);
-  return best;
 }

@@ -106,8 +106,13 @@ private:
     if (failed(takeInitialValues(op, semantics, strategy, initials)))
       return failure();
     for (auto [i, value] : llvm::enumerate(getTensorOperands(op))) {
-      if (!semantics.getOperands()[i].getRead() || isRemade(value))
+      if (!semantics.getOperands()[i].getRead())
         continue;
+      if (isRemade(value)) {
+        if (failed(verifyRemade(op, i, value, strategy)))
+          return failure();
+        continue;
+      }
       need(op, i, value,
            getOperandPlacement(semantics, strategy, i, shapeOf(value), mesh));
     }
@@ -121,6 +126,18 @@ private:
       if (failed(combineInitialValue(initial)))
         return failure();
     return success();
+  }
+
+  /// A value that each device makes anew is whole: taken as a partial sum it
+  /// would be added as often as there are devices.
+  static LogicalResult verifyRemade(Operation *op, unsigned i, Value value,
+                                    StrategyAttr strategy) {
+    if (!llvm::is_contained(strategy.getPartialOperands(), int64_t(i)) ||
+        isNeutral(value, Combiner::Sum))
+      return success();
+    return op->emitOpError() << "operand " << i
+                             << " is made anew on each device, so it is never "
+                                "a partial result";
   }
 
   /// An operation that every device does in full.

@@ -42,7 +42,9 @@ struct Move {
 } // namespace
 
 static std::optional<Move> getMove(Operation *op) {
-  auto read = [](auto move) {
+  auto read = [](auto move) -> std::optional<Move> {
+    if (move.getFrom().getPartialAxes() != move.getTo().getPartialAxes())
+      return std::nullopt;
     return Move{move.getInput(), move.getGlobalShape(), move.getFrom(),
                 move.getTo()};
   };

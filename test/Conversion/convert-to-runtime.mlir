@@ -6,13 +6,13 @@
 
 // RUN: tofu-opt %s --tofu-convert-to-runtime -split-input-file -verify-diagnostics | FileCheck %s
 
-// version, all_gather, no combiner, f32, rank 1, 2 devices, groups of 1;
-// groups; boxes that are held; boxes that are wanted.
-// CHECK-DAG:   llvm.mlir.global internal constant @[[$GATHER:[a-z_0-9]+]](dense<[1, 1, 0, 0, 1, 2, 1, 0, 1, 0, 4, 4, 8, 0, 8, 0, 8]> : tensor<17xi64>)
-// Partial sums: one group of both devices.
-// CHECK-DAG:   llvm.mlir.global internal constant @[[$REDUCE:[a-z_0-9]+]](dense<[1, 0, 1, 0, 1, 2, 2, 0, 0, 0, 8, 0, 8, 0, 8, 0, 8]> : tensor<17xi64>)
+// version, all_gather, no combiner, f32, rank 1, 2 devices, 1 addend, 1 slot;
+// families, addends, slots; boxes that are held; boxes that are wanted.
+// CHECK-DAG:   llvm.mlir.global internal constant @[[$GATHER:[a-z_0-9]+]](dense<[2, 1, 0, 0, 1, 2, 1, 1, 0, 0, 0, 0, 0, 0, 0, 4, 4, 8, 0, 8, 0, 8]> : tensor<22xi64>)
+// Partial sums: an addend on each device.
+// CHECK-DAG:   llvm.mlir.global internal constant @[[$REDUCE:[a-z_0-9]+]](dense<[2, 0, 1, 0, 1, 2, 2, 1, 0, 0, 0, 1, 0, 0, 0, 8, 0, 8, 0, 8, 0, 8]> : tensor<22xi64>)
 // version, f32, f32, no accumulation, 3 loops, ranks, then the loop of each dim.
-// CHECK-DAG:   llvm.mlir.global internal constant @[[$PRODUCT:[a-z_0-9]+]](dense<[1, 0, 0, 0, 3, 2, 2, 2, 0, 2, 2, 1, 0, 1]> : tensor<14xi64>)
+// CHECK-DAG:   llvm.mlir.global internal constant @[[$PRODUCT:[a-z_0-9]+]](dense<[2, 0, 0, 0, 3, 2, 2, 2, 0, 2, 2, 1, 0, 1]> : tensor<14xi64>)
 // CHECK-DAG:   llvm.mlir.global internal constant @[[$WHERE:[a-z_0-9]+]]("here\00")
 // CHECK-DAG:   llvm.mlir.global internal constant @[[$MESSAGE:[a-z_0-9]+]]("too large\00")
 // CHECK-NOT:   tofu.mesh

@@ -74,9 +74,9 @@ func.func @two_meshes(%a: memref<4xf32>, %b: memref<8xf32>) {
 // -----
 
 tofu.mesh @mesh [x = 2]
-func.func @to_partial(%a: memref<8xf32>, %b: memref<8xf32>) {
-  // expected-error@below {{'tofu.collective' op dest is partial; a collective combines all axes}}
-  tofu.collective fetch %a, %b from #tofu.layout<@mesh, [{}], sum {x}> to #tofu.layout<@mesh, [{}], sum {x}> in [8] : memref<8xf32>, memref<8xf32>
+func.func @makes_partial(%a: memref<8xf32>, %b: memref<8xf32>) {
+  // expected-error@below {{'tofu.collective' op dest is partial over x, source is not; only a fetch makes partial results}}
+  tofu.collective all_gather %a, %b from #tofu.layout<@mesh, [{}]> to #tofu.layout<@mesh, [{}], sum {x}> in [8] : memref<8xf32>, memref<8xf32>
   return
 }
 
@@ -84,7 +84,7 @@ func.func @to_partial(%a: memref<8xf32>, %b: memref<8xf32>) {
 
 tofu.mesh @mesh [x = 2]
 func.func @reduces_nothing(%a: memref<8xf32>, %b: memref<4xf32>) {
-  // expected-error@below {{'tofu.collective' op source is not partial over any axis}}
+  // expected-error@below {{'tofu.collective' op source is not partial over any axis that dest is not}}
   tofu.collective reduce_scatter %a, %b from #tofu.layout<@mesh, [{}]> to #tofu.layout<@mesh, [{x}]> in [8] : memref<8xf32>, memref<4xf32>
   return
 }
@@ -92,9 +92,9 @@ func.func @reduces_nothing(%a: memref<8xf32>, %b: memref<4xf32>) {
 // -----
 
 tofu.mesh @mesh [x = 2]
-func.func @fetches_partial(%a: memref<8xf32>, %b: memref<8xf32>) {
-  // expected-error@below {{'tofu.collective' op source is partial; only reductions combine}}
-  tofu.collective fetch %a, %b from #tofu.layout<@mesh, [{}], sum {x}> to #tofu.layout<@mesh, [{}]> in [8] : memref<8xf32>, memref<8xf32>
+func.func @gathers_partial(%a: memref<8xf32>, %b: memref<8xf32>) {
+  // expected-error@below {{'tofu.collective' op source is partial over x, dest is not; only reductions and fetches combine}}
+  tofu.collective all_gather %a, %b from #tofu.layout<@mesh, [{}], sum {x}> to #tofu.layout<@mesh, [{}]> in [8] : memref<8xf32>, memref<8xf32>
   return
 }
 

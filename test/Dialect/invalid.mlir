@@ -243,19 +243,19 @@ func.func @element_types(%x: tensor<8xf32>) -> tensor<8xf16> {
 
 // -----
 
-tofu.mesh @mesh [x = 2, y = 2]
-func.func @becomes_partial(%x: tensor<8xf32>) -> tensor<8xf32> {
-  // expected-error@below {{'tofu.reshard' op result is partial over y, input is not}}
-  %0 = tofu.reshard %x from #tofu.layout<@mesh, [{}], sum {x}> to #tofu.layout<@mesh, [{}], sum {x, y}> in [8] : tensor<8xf32> -> tensor<8xf32>
+tofu.mesh @mesh [x = 2]
+func.func @other_combiner(%x: tensor<8xf32>) -> tensor<8xf32> {
+  // expected-error@below {{'tofu.reshard' op input is a partial sum, result a partial max}}
+  %0 = tofu.reshard %x from #tofu.layout<@mesh, [{}], sum {x}> to #tofu.layout<@mesh, [{}], max {x}> in [8] : tensor<8xf32> -> tensor<8xf32>
   return %0 : tensor<8xf32>
 }
 
 // -----
 
-tofu.mesh @mesh [x = 2]
-func.func @other_combiner(%x: tensor<8xf32>) -> tensor<8xf32> {
-  // expected-error@below {{'tofu.reshard' op input is a partial sum, result a partial max}}
-  %0 = tofu.reshard %x from #tofu.layout<@mesh, [{}], sum {x}> to #tofu.layout<@mesh, [{}], max {x}> in [8] : tensor<8xf32> -> tensor<8xf32>
+tofu.mesh @mesh [x = 2, y = 2]
+func.func @fetch_to_other_combiner(%x: tensor<8xf32>) -> tensor<8xf32> {
+  // expected-error@below {{'tofu.fetch' op input is a partial sum, result a partial max}}
+  %0 = tofu.fetch %x from #tofu.layout<@mesh, [{}], sum {x}> to #tofu.layout<@mesh, [{}], max {y}> in [8] : tensor<8xf32> -> tensor<8xf32>
   return %0 : tensor<8xf32>
 }
 
@@ -295,9 +295,9 @@ func.func @global_types(%x: tensor<8xf32>) -> tensor<8xf32> {
 //===----------------------------------------------------------------------===//
 
 tofu.mesh @mesh [x = 2, y = 2]
-func.func @all_reduce_leaves_partial(%x: tensor<8xf32>) -> tensor<8xf32> {
-  // expected-error@below {{'tofu.all_reduce' op result is partial over y; a collective combines all axes}}
-  %0 = tofu.all_reduce %x from #tofu.layout<@mesh, [{}], sum {x, y}> to #tofu.layout<@mesh, [{}], sum {y}> in [8] : tensor<8xf32> -> tensor<8xf32>
+func.func @all_reduce_makes_partial(%x: tensor<8xf32>) -> tensor<8xf32> {
+  // expected-error@below {{'tofu.all_reduce' op result is partial over y, input is not; only a fetch makes partial results}}
+  %0 = tofu.all_reduce %x from #tofu.layout<@mesh, [{}], sum {x}> to #tofu.layout<@mesh, [{}], sum {y}> in [8] : tensor<8xf32> -> tensor<8xf32>
   return %0 : tensor<8xf32>
 }
 
@@ -305,7 +305,7 @@ func.func @all_reduce_leaves_partial(%x: tensor<8xf32>) -> tensor<8xf32> {
 
 tofu.mesh @mesh [x = 2]
 func.func @all_reduce_of_whole(%x: tensor<8xf32>) -> tensor<8xf32> {
-  // expected-error@below {{'tofu.all_reduce' op input is not partial over any axis}}
+  // expected-error@below {{'tofu.all_reduce' op input is not partial over any axis that result is not}}
   %0 = tofu.all_reduce %x from #tofu.layout<@mesh, [{}]> to #tofu.layout<@mesh, [{}]> in [8] : tensor<8xf32> -> tensor<8xf32>
   return %0 : tensor<8xf32>
 }
@@ -323,7 +323,7 @@ func.func @all_reduce_cuts(%x: tensor<8xf32>) -> tensor<4xf32> {
 
 tofu.mesh @mesh [x = 2]
 func.func @reduce_scatter_of_whole(%x: tensor<8xf32>) -> tensor<4xf32> {
-  // expected-error@below {{'tofu.reduce_scatter' op input is not partial over any axis}}
+  // expected-error@below {{'tofu.reduce_scatter' op input is not partial over any axis that result is not}}
   %0 = tofu.reduce_scatter %x from #tofu.layout<@mesh, [{}]> to #tofu.layout<@mesh, [{x}]> in [8] : tensor<8xf32> -> tensor<4xf32>
   return %0 : tensor<4xf32>
 }
@@ -341,7 +341,7 @@ func.func @reduce_scatter_elsewhere(%x: tensor<4x8xf32>) -> tensor<8x2xf32> {
 
 tofu.mesh @mesh [x = 2]
 func.func @all_gather_of_partial(%x: tensor<8xf32>) -> tensor<8xf32> {
-  // expected-error@below {{'tofu.all_gather' op input is partial over x; only reductions combine}}
+  // expected-error@below {{'tofu.all_gather' op input is partial over x, result is not; only reductions and fetches combine}}
   %0 = tofu.all_gather %x from #tofu.layout<@mesh, [{}], sum {x}> to #tofu.layout<@mesh, [{}]> in [8] : tensor<8xf32> -> tensor<8xf32>
   return %0 : tensor<8xf32>
 }
@@ -359,26 +359,8 @@ func.func @all_gather_that_slices(%x: tensor<8xf32>) -> tensor<4xf32> {
 
 tofu.mesh @mesh [x = 2]
 func.func @all_to_all_of_partial(%x: tensor<8xf32>) -> tensor<8xf32> {
-  // expected-error@below {{'tofu.all_to_all' op input is partial over x; only reductions combine}}
+  // expected-error@below {{'tofu.all_to_all' op input is partial over x, result is not; only reductions and fetches combine}}
   %0 = tofu.all_to_all %x from #tofu.layout<@mesh, [{}], max {x}> to #tofu.layout<@mesh, [{}]> in [8] : tensor<8xf32> -> tensor<8xf32>
-  return %0 : tensor<8xf32>
-}
-
-// -----
-
-tofu.mesh @mesh [x = 2]
-func.func @fetch_of_partial(%x: tensor<8xf32>) -> tensor<8xf32> {
-  // expected-error@below {{'tofu.fetch' op input is partial over x; only reductions combine}}
-  %0 = tofu.fetch %x from #tofu.layout<@mesh, [{}], max {x}> to #tofu.layout<@mesh, [{}]> in [8] : tensor<8xf32> -> tensor<8xf32>
-  return %0 : tensor<8xf32>
-}
-
-// -----
-
-tofu.mesh @mesh [x = 2]
-func.func @fetch_to_partial(%x: tensor<8xf32>) -> tensor<8xf32> {
-  // expected-error@below {{'tofu.fetch' op result is partial over x; a collective combines all axes}}
-  %0 = tofu.fetch %x from #tofu.layout<@mesh, [{}], sum {x}> to #tofu.layout<@mesh, [{}], sum {x}> in [8] : tensor<8xf32> -> tensor<8xf32>
   return %0 : tensor<8xf32>
 }
 

@@ -70,11 +70,11 @@ func.func @slice_partial(%a: tensor<6xf32>) -> tensor<3xf32> {
 // CHECK-LABEL: func.func @types(
 // CHECK-SAME: %[[A:[^:]+]]: tensor<?xf32>
 // CHECK-NEXT: %[[S:.*]] = tensor.cast %[[A]] : tensor<?xf32> to tensor<3xf32>
-// CHECK-NEXT: %[[D:.*]] = tensor.cast %[[S]] : tensor<3xf32> to tensor<?xf32>
-// CHECK-NEXT: return %[[D]] : tensor<?xf32>
-func.func @types(%a: tensor<?xf32>) -> tensor<?xf32> {
-  %0 = tofu.reshard %a from #tofu.layout<@mesh, [{x}]> to #tofu.layout<@mesh, [{x}]> in [6] : tensor<?xf32> -> tensor<?xf32>
-  return %0 : tensor<?xf32>
+// CHECK-NEXT: return %[[S]], %[[A]] : tensor<3xf32>, tensor<?xf32>
+func.func @types(%a: tensor<?xf32>) -> (tensor<3xf32>, tensor<?xf32>) {
+  %0 = tofu.reshard %a from #tofu.layout<@mesh, [{x}]> to #tofu.layout<@mesh, [{x}]> in [6] : tensor<?xf32> -> tensor<3xf32>
+  %1 = tofu.reshard %a from #tofu.layout<@mesh, [{x}]> to #tofu.boxes<@mesh, [m = 6 {x}], [m]> in [6] : tensor<?xf32> -> tensor<?xf32>
+  return %0, %1 : tensor<3xf32>, tensor<?xf32>
 }
 
 //===----------------------------------------------------------------------===//
@@ -148,37 +148,32 @@ func.func @all_reduce_of_slice(%a: tensor<6xf32>) -> tensor<2xf32> {
   return %0 : tensor<2xf32>
 }
 
-// Columns over x of rows over x: combined in parts, which then move. Cutting
-// either dim over y leaves 24 elements to move: single rows have 2 of the 8 that
-// are needed, 2 x 2 blocks 4 of them on half of the devices.
-// CHECK-LABEL: func.func @reduce_scatter_and_move(
-// CHECK-NEXT: %[[P:.*]] = tofu.reduce_scatter %{{.*}} from #tofu.layout<@square, [{x}, {}], sum {y}> to #tofu.layout<@square, [{x, y}, {}]> in [4, 4] : tensor<2x4xf32> -> tensor<1x4xf32>
-// CHECK-NEXT: tofu.fetch %[[P]] from #tofu.layout<@square, [{x, y}, {}]> to #tofu.layout<@square, [{}, {x}]> in [4, 4] : tensor<1x4xf32> -> tensor<4x2xf32>
-func.func @reduce_scatter_and_move(%a: tensor<2x4xf32>) -> tensor<4x2xf32> {
+// Columns over x of rows over x: at once, as a device can add up what another one
+// needs.
+// CHECK-LABEL: func.func @fetch_of_partial(
+// CHECK-NEXT: tofu.fetch %{{.*}} from #tofu.layout<@square, [{x}, {}], sum {y}> to #tofu.layout<@square, [{}, {x}]> in [4, 4] : tensor<2x4xf32> -> tensor<4x2xf32>
+// CHECK-NEXT: return
+func.func @fetch_of_partial(%a: tensor<2x4xf32>) -> tensor<4x2xf32> {
   %0 = tofu.reshard %a from #tofu.layout<@square, [{x}, {}], sum {y}> to #tofu.layout<@square, [{}, {x}]> in [4, 4] : tensor<2x4xf32> -> tensor<4x2xf32>
   return %0 : tensor<4x2xf32>
 }
 
-// Boxes that no layout cuts further are combined whole.
-// CHECK-LABEL: func.func @all_reduce_and_move(
-// CHECK-NEXT: %[[R:.*]] = tofu.all_reduce %{{.*}} from #tofu.boxes<@mesh, [g = 3 {x}, i = 2], [g * 2 + i], sum {y}> to #tofu.boxes<@mesh, [g = 3 {x}, i = 2], [g * 2 + i]> in [6] : tensor<?xf32> -> tensor<?xf32>
-// CHECK-NEXT: tofu.fetch %[[R]] from #tofu.boxes<@mesh, [g = 3 {x}, i = 2], [g * 2 + i]> to #tofu.layout<@mesh, [{x}]> in [6] : tensor<?xf32> -> tensor<3xf32>
-func.func @all_reduce_and_move(%a: tensor<?xf32>) -> tensor<3xf32> {
+// CHECK-LABEL: func.func @fetch_of_partial_boxes(
+// CHECK-NEXT: tofu.fetch %{{.*}} from #tofu.boxes<@mesh, [g = 3 {x}, i = 2], [g * 2 + i], sum {y}> to #tofu.layout<@mesh, [{x}]> in [6] : tensor<?xf32> -> tensor<3xf32>
+// CHECK-NEXT: return
+func.func @fetch_of_partial_boxes(%a: tensor<?xf32>) -> tensor<3xf32> {
   %0 = tofu.reshard %a from #tofu.boxes<@mesh, [g = 3 {x}, i = 2], [g * 2 + i], sum {y}> to #tofu.layout<@mesh, [{x}]> in [6] : tensor<?xf32> -> tensor<3xf32>
   return %0 : tensor<3xf32>
 }
 
 //===----------------------------------------------------------------------===//
-// What stays partial
+// What is partial afterwards
 //===----------------------------------------------------------------------===//
 
-// Combined over y only: the two addends over x are two slices of a tensor.
+// Combined over y only.
 // CHECK-LABEL: func.func @some_axes(
-// CHECK-SAME: %[[A:[^:]+]]: tensor<6x4xf32>
-// CHECK-NEXT: %[[E:.*]] = tensor.expand_shape %[[A]] {{\[}}[0, 1], [2]] output_shape [1, 6, 4] : tensor<6x4xf32> into tensor<1x6x4xf32>
-// CHECK-NEXT: %[[S:.*]] = tofu.reduce_scatter %[[E]] from #tofu.layout<@mesh, [{x}, {}, {}], sum {y}> to #tofu.layout<@mesh, [{x}, {y}, {}]> in [2, 6, 4] : tensor<1x6x4xf32> -> tensor<1x2x4xf32>
-// CHECK-NEXT: %[[C:.*]] = tensor.collapse_shape %[[S]] {{\[}}[0, 1], [2]] : tensor<1x2x4xf32> into tensor<2x4xf32>
-// CHECK-NEXT: return %[[C]]
+// CHECK-NEXT: tofu.reduce_scatter %{{.*}} from #tofu.layout<@mesh, [{}, {}], sum {x, y}> to #tofu.layout<@mesh, [{y}, {}], sum {x}> in [6, 4] : tensor<6x4xf32> -> tensor<2x4xf32>
+// CHECK-NEXT: return
 func.func @some_axes(%a: tensor<6x4xf32>) -> tensor<2x4xf32> {
   %0 = tofu.reshard %a from #tofu.layout<@mesh, [{}, {}], sum {x, y}> to #tofu.layout<@mesh, [{y}, {}], sum {x}> in [6, 4] : tensor<6x4xf32> -> tensor<2x4xf32>
   return %0 : tensor<2x4xf32>
@@ -186,26 +181,44 @@ func.func @some_axes(%a: tensor<6x4xf32>) -> tensor<2x4xf32> {
 
 // Moved, without being combined.
 // CHECK-LABEL: func.func @move_partial(
-// CHECK: %[[E:.*]] = tensor.expand_shape %{{.*}} {{\[}}[0, 1], [2]] output_shape [1, %{{.*}}, 4] : tensor<?x4xf32> into tensor<1x?x4xf32>
-// CHECK-NEXT: %[[S:.*]] = tofu.all_to_all %[[E]] from #tofu.layout<@mesh, [{y}, {x}, {}]> to #tofu.layout<@mesh, [{y}, {}, {x}]> in [3, 7, 4] : tensor<1x?x4xf32> -> tensor<1x7x2xf32>
-// CHECK-NEXT: tensor.collapse_shape %[[S]] {{\[}}[0, 1], [2]] : tensor<1x7x2xf32> into tensor<7x2xf32>
+// CHECK-NEXT: tofu.all_to_all %{{.*}} from #tofu.layout<@mesh, [{x}, {}], sum {y}> to #tofu.layout<@mesh, [{}, {x}], sum {y}> in [7, 4] : tensor<?x4xf32> -> tensor<7x2xf32>
+// CHECK-NEXT: return
 func.func @move_partial(%a: tensor<?x4xf32>) -> tensor<7x2xf32> {
   %0 = tofu.reshard %a from #tofu.layout<@mesh, [{x}, {}], sum {y}> to #tofu.layout<@mesh, [{}, {x}], sum {y}> in [7, 4] : tensor<?x4xf32> -> tensor<7x2xf32>
   return %0 : tensor<7x2xf32>
 }
 
 // CHECK-LABEL: func.func @scalar_some_axes(
-// CHECK-NEXT: %[[E:.*]] = tensor.expand_shape %{{.*}} [] output_shape [1] : tensor<f32> into tensor<1xf32>
-// CHECK-NEXT: %[[S:.*]] = tofu.all_reduce %[[E]] from #tofu.layout<@mesh, [{y}], min {x}> to #tofu.layout<@mesh, [{y}]> in [3] : tensor<1xf32> -> tensor<1xf32>
-// CHECK-NEXT: tensor.collapse_shape %[[S]] [] : tensor<1xf32> into tensor<f32>
+// CHECK-NEXT: tofu.all_reduce %{{.*}} from #tofu.layout<@mesh, [], min {x, y}> to #tofu.layout<@mesh, [], min {y}> in [] : tensor<f32> -> tensor<f32>
+// CHECK-NEXT: return
 func.func @scalar_some_axes(%a: tensor<f32>) -> tensor<f32> {
   %0 = tofu.reshard %a from #tofu.layout<@mesh, [], min {x, y}> to #tofu.layout<@mesh, [], min {y}> in [] : tensor<f32> -> tensor<f32>
   return %0 : tensor<f32>
 }
 
 // CHECK-LABEL: func.func @boxes_some_axes(
-// CHECK: tofu.all_gather %{{.*}} from #tofu.layout<@mesh, [{y}, {x}]> to #tofu.boxes<@mesh, [p0 = 6 {x}, w = 3, p1 = 3 {y}], [p1, p0 + w]> in [3, 8] : tensor<1x4xf32> -> tensor<1x5xf32>
+// CHECK-NEXT: tofu.all_gather %{{.*}} from #tofu.layout<@mesh, [{x}], sum {y}> to #tofu.boxes<@mesh, [m = 6 {x}, w = 3], [m + w], sum {y}> in [8] : tensor<4xf32> -> tensor<5xf32>
 func.func @boxes_some_axes(%a: tensor<4xf32>) -> tensor<5xf32> {
-  %0 = tofu.reshard %a from #tofu.layout<@mesh, [{x}], sum {y}> to #tofu.boxes<@mesh, [p0 = 6 {x}, w = 3], [p0 + w], sum {y}> in [8] : tensor<4xf32> -> tensor<5xf32>
+  %0 = tofu.reshard %a from #tofu.layout<@mesh, [{x}], sum {y}> to #tofu.boxes<@mesh, [m = 6 {x}, w = 3], [m + w], sum {y}> in [8] : tensor<4xf32> -> tensor<5xf32>
   return %0 : tensor<5xf32>
+}
+
+// One device keeps the value, or its part of it, the others the neutral element.
+// CHECK-LABEL: func.func @makes_partial(
+// CHECK-NEXT: tofu.fetch %{{.*}} from #tofu.layout<@mesh, [{x}]> to #tofu.layout<@mesh, [{x}], sum {y}> in [6] : tensor<3xf32> -> tensor<3xf32>
+// CHECK-NEXT: tofu.fetch %{{.*}} from #tofu.layout<@mesh, [{x}]> to #tofu.layout<@mesh, [{}], sum {x}> in [6] : tensor<3xf32> -> tensor<6xf32>
+// CHECK-NEXT: return
+func.func @makes_partial(%a: tensor<3xf32>) -> (tensor<3xf32>, tensor<6xf32>) {
+  %0 = tofu.reshard %a from #tofu.layout<@mesh, [{x}]> to #tofu.layout<@mesh, [{x}], sum {y}> in [6] : tensor<3xf32> -> tensor<3xf32>
+  %1 = tofu.reshard %a from #tofu.layout<@mesh, [{x}]> to #tofu.layout<@mesh, [{}], sum {x}> in [6] : tensor<3xf32> -> tensor<6xf32>
+  return %0, %1 : tensor<3xf32>, tensor<6xf32>
+}
+
+// A tensor without elements has no index at which a slice could start.
+// CHECK-LABEL: func.func @no_elements(
+// CHECK-NEXT: %[[E:.*]] = tensor.empty() : tensor<0x2xf32>
+// CHECK-NEXT: return %[[E]]
+func.func @no_elements(%a: tensor<0x4xf32>) -> tensor<0x2xf32> {
+  %0 = tofu.reshard %a from #tofu.layout<@mesh, [{}, {}]> to #tofu.layout<@mesh, [{}, {x}]> in [0, 4] : tensor<0x4xf32> -> tensor<0x2xf32>
+  return %0 : tensor<0x2xf32>
 }

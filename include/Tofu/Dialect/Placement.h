@@ -31,6 +31,20 @@ bool isSamePlacement(PlacementAttrInterface a, PlacementAttrInterface b,
 search::Axes resolvePartial(PlacementAttrInterface placement,
                             const search::Mesh &mesh);
 
+/// What a move may do to the axes over which a value is partial.
+enum class PartialRule {
+  Keeps,    ///< leaves them as they are
+  Combines, ///< combines some of them
+  Any       ///< may combine some and make the value partial over others
+};
+
+/// Checks that `from` and `to`, which are called as given, follow the rule, and
+/// that a value stays a partial result of one combiner.
+LogicalResult verifyPartialAxes(function_ref<InFlightDiagnostic()> emitError,
+                                PartialRule rule, StringRef fromName,
+                                PlacementAttrInterface from, StringRef toName,
+                                PlacementAttrInterface to);
+
 /// The type of a device's box of a tensor: a dim is static if it has the same
 /// size on all devices. Types of unknown size stay as they are.
 RankedTensorType getLocalType(RankedTensorType global,

@@ -50,7 +50,7 @@ typedef struct TofuContext TofuContext;
 typedef struct TofuStream TofuStream;
 
 /** Version of both tables below; the first word of each. */
-#define TOFU_TABLE_VERSION 1
+#define TOFU_TABLE_VERSION 2
 
 /** Element types. i1 is one byte in memory, 0 or 1; index has 64 bits. */
 typedef enum TofuElementType {
@@ -100,20 +100,27 @@ typedef enum TofuCombiner {
 } TofuCombiner;
 
 /** Words of a collective table. The fixed part is followed by
- *    k words             group of each device: devices with the same number
- *                        hold partial results of the same box
+ *    k words             family of each device: data moves within families
+ *    k words             addend of each device: which of the p partial results
+ *                        that make up the value it holds; 0 if there is one
+ *    k words             slot of each device: which of the m partial results
+ *                        that are to make up the value it must end with
  *    k * rank * 2 words  the box [lo, hi) per dim that each device holds
  *    k * rank * 2 words  the box that each device must end with
- *  Boxes are in indices of the whole value; empty ones have hi <= lo. */
+ *  Boxes are in indices of the whole value; empty ones have hi <= lo. Devices
+ * of a family with the same addend hold the same values. Each element that a
+ *  family needs ends in one of its slots; in the others it is the combiner's
+ *  neutral element. */
 enum {
   TOFU_COLLECTIVE_VERSION = 0,
-  TOFU_COLLECTIVE_KIND = 1,       /**< TofuCollectiveKind */
-  TOFU_COLLECTIVE_COMBINER = 2,   /**< TofuCombiner; NONE if no partials */
-  TOFU_COLLECTIVE_TYPE = 3,       /**< TofuElementType */
-  TOFU_COLLECTIVE_RANK = 4,       /**< of the value; 0 is one element */
-  TOFU_COLLECTIVE_DEVICES = 5,    /**< k */
-  TOFU_COLLECTIVE_GROUP_SIZE = 6, /**< p, partials per group; 1 if none */
-  TOFU_COLLECTIVE_HEADER = 7
+  TOFU_COLLECTIVE_KIND = 1,     /**< TofuCollectiveKind */
+  TOFU_COLLECTIVE_COMBINER = 2, /**< TofuCombiner; NONE if p and m are 1 */
+  TOFU_COLLECTIVE_TYPE = 3,     /**< TofuElementType */
+  TOFU_COLLECTIVE_RANK = 4,     /**< of the value; 0 is one element */
+  TOFU_COLLECTIVE_DEVICES = 5,  /**< k */
+  TOFU_COLLECTIVE_ADDENDS = 6,  /**< p */
+  TOFU_COLLECTIVE_SLOTS = 7,    /**< m */
+  TOFU_COLLECTIVE_HEADER = 8
 };
 
 /** Words of a contraction table. The fixed part is followed by one word per
@@ -147,13 +154,13 @@ int64_t tofuDeviceId(TofuContext *context);
 TofuStream *tofuStream(TofuContext *context);
 
 /** Brings every device from its `from` box to its `to` box of one value,
- *  combining partial results on the way. All devices call it with the same
- *  table, in the same order; empty boxes are no exception.
+ *  combining partial results, or making them, on the way. All devices call it
+ * with the same table, in the same order; empty boxes are no exception.
  *
  *  src, dst: memref descriptors whose sizes are those of the device's boxes;
  *  any strides. They don't overlap, except that an all_reduce may be in place.
- *  Partial results combine in the order of the device numbers and replicas get
- *  the same bits; f16 and bf16 are combined in f32 and rounded at each step.
+ *  Partial results combine in the order of the addends and replicas get the
+ *  same bits; f16 and bf16 are combined in f32 and rounded at each step.
  *  Fails if the devices are not all at this collective, if one of them has
  *  failed, or if one doesn't come within the timeout. */
 void tofuCollective(TofuContext *context, TofuStream *stream,

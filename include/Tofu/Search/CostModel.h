@@ -34,7 +34,7 @@ public:
   /// partial.
   struct Need {
     Family family;
-    Axes keptPartial;
+    Axes partial;
   };
 
   explicit CostModel(Mesh mesh) : mesh(std::move(mesh)) {}
@@ -59,9 +59,10 @@ public:
   /// Bytes received to bring a carried value into the layout of another one.
   int64_t carryBytes(const Value &value, const Layout &from, const Layout &to);
 
-  /// Elements received from the boxes of `from`, partial over `partial`, to the
-  /// combined boxes of `to`.
-  int64_t elements(Family from, Family to, llvm::ArrayRef<unsigned> partial);
+  /// Elements received from the boxes of `from`, partial over `fromPartial`, to
+  /// those of `to`, partial over `toPartial`.
+  int64_t elements(Family from, llvm::ArrayRef<unsigned> fromPartial, Family to,
+                   llvm::ArrayRef<unsigned> toPartial);
 
 private:
   using Key = llvm::SmallVector<int64_t, 24>;
@@ -72,7 +73,7 @@ private:
   Mesh mesh;
   std::vector<llvm::SmallVector<Box>> families;
   std::unordered_map<Key, Family, KeyHash> byPlacement, byBoxes;
-  /// By the two families and the set of partial axes.
+  /// By the two families and the sets of partial axes.
   llvm::DenseMap<std::pair<uint64_t, uint64_t>, int64_t> differences;
 };
 

@@ -70,6 +70,11 @@ struct Mesh {
   int64_t numDevices() const;
   llvm::SmallVector<int64_t> coordinates(int64_t device) const;
 
+  /// The number of coordinates of some of the axes, and the number of those of
+  /// a device, row-major.
+  int64_t numCoordinates(llvm::ArrayRef<unsigned> axes) const;
+  int64_t number(int64_t device, llvm::ArrayRef<unsigned> axes) const;
+
   /// The mesh with one axis per prime factor of `devices`, largest first:
   /// Tofu's recursion steps (Tofu paper, section 5.2). One device: no axes.
   static Mesh factored(int64_t devices);
@@ -144,40 +149,6 @@ struct Placement {
 /// boxes `from` to the boxes `to` of one value: each fetches what it needs and
 /// does not hold.
 int64_t movedElements(llvm::ArrayRef<Box> from, llvm::ArrayRef<Box> to);
-
-/// Elements received when the boxes `from` are partial results over the axes
-/// `partial` (devices that differ in these coordinates hold addends), on the
-/// way to the combined boxes `to`, by way of `via`: first each device gets the
-/// foreign contributions to its box of `via`, then what `to` needs beyond it.
-int64_t combinedElements(llvm::ArrayRef<Box> from, llvm::ArrayRef<Box> via,
-                         llvm::ArrayRef<Box> to, const Mesh &mesh,
-                         llvm::ArrayRef<unsigned> partial);
-
-/// A way to combine partial results: the boxes by way of which they go are the
-/// produced ones or the wanted ones, cut further so that the axes over which
-/// the value is partial all cut it.
-struct Combination {
-  bool throughTarget = false; ///< cuts the wanted boxes, not the produced ones
-  /// The tensor dim that each axis cuts further, as innermost cut; in order.
-  llvm::SmallVector<std::pair<unsigned, unsigned>, 2> axisAndDim;
-  int64_t elements = 0; ///< received, summed over the devices
-};
-
-/// The boxes that `combination` goes through.
-llvm::SmallVector<Box> viaBoxes(const Combination &combination,
-                                llvm::ArrayRef<Box> from,
-                                llvm::ArrayRef<Box> to, const Mesh &mesh);
-
-/// The combination that moves the least from the boxes `from`, partial over
-/// the axes `partial`, to the combined boxes `to`: over every way to append the
-/// axes to tensor dims of `from`, and, where `to` lies within `from`, to append
-/// those that don't cut `to` yet to dims of `to`. A value of rank 0, which
-/// nothing can cut, is combined on the first device of each group and sent to
-/// the others. `from` must be the same on devices that differ in the partial
-/// axes only.
-Combination cheapestCombination(llvm::ArrayRef<Box> from,
-                                llvm::ArrayRef<Box> to, const Mesh &mesh,
-                                llvm::ArrayRef<unsigned> partial);
 
 } // namespace mlir::tofu::search
 

@@ -9,8 +9,8 @@
 // All devices meet, having published where their source and destination are;
 // data then goes from buffer to buffer, and they meet again before anyone may
 // touch its buffers. Moves are pulled by the receiver. Of partial results each
-// member of a group combines its share, block by block in cache, and pushes the
-// combined block to all who need it.
+// device combines its shares, block by block in cache, and pushes the combined
+// block to all who need it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -58,7 +58,7 @@ Collective *host::findCollective(TofuContext &context, const int64_t *words,
   collective->words.assign(words, words + size);
   collective->location = location;
   collective->table = std::move(table);
-  if (!collective->table.readBoxes(words, error) ||
+  if (!collective->table.readDevices(words, error) ||
       !findRoute(collective->table, context.device, collective->route, error)) {
     context.world->fail(context.device, location, error);
     return nullptr;
@@ -196,48 +196,57 @@ static void forEachBlock(Box &box, size_t dim, int64_t most, Visit visit) {
   box[dim] = whole;
 }
 
-/// Combines one block from all members of the group, in their order.
+/// Combines one block of a share from its sources, in their order.
 static void combineBlock(TofuContext &context, const Collective &collective,
-                         const Box &block, char *into, char *spare) {
+                         const Share &share, const Box &block, char *into,
+                         char *spare) {
   const Table &table = collective.table;
   int64_t bytes = elementBytes(table.type), size = volume(block);
-  CombineFunction combine = getCombineFunction(table.combiner, table.type);
-  for (int64_t member : collective.route.members) {
-    const View &src = context.world->contexts[member]->published.src;
-    View from = src.part(table.from[member], block, bytes);
-    bool isFirst = member == collective.route.members.front();
+  Combiner combiner = getCombiner(table.combiner, table.type);
+  for (int64_t source : share.sources) {
+    const View &src = context.world->contexts[source]->published.src;
+    View from = src.part(table.from[source], block, bytes);
+    bool isFirst = source == share.sources.front();
     if (isFirst || !from.isContiguous()) {
       char *target = isFirst ? into : spare;
       copy(View::ofBox(target, block), from, bytes);
       from.data = target;
     }
     if (!isFirst)
-      combine(into, from.data, size);
+      combiner.combine(into, from.data, size);
   }
 }
 
 static void combineAndPush(TofuContext &context, const Collective &collective) {
-  if (!collective.route.via)
-    return;
   constexpr int64_t kBlockBytes = 16 << 10;
   alignas(64) char combined[kBlockBytes], spare[kBlockBytes];
   const Table &table = collective.table;
   int64_t bytes = elementBytes(table.type);
-  Box via = *collective.route.via;
-  if (volume(via) == 0)
-    return;
-  forEachBlock(via, 0, kBlockBytes / bytes, [&](const Box &block) {
-    combineBlock(context, collective, block, combined, spare);
-    View whole = View::ofBox(combined, block);
-    for (const Transfer &transfer : collective.route.transfers) {
-      Box both = intersect(block, transfer.box);
-      if (volume(both) == 0)
-        continue;
-      const View &dst = context.world->contexts[transfer.device]->published.dst;
-      copy(dst.part(table.to[transfer.device], both, bytes),
-           whole.part(block, both, bytes), bytes);
-    }
-  });
+  for (const Share &share : collective.route.shares) {
+    Box rest = share.box;
+    forEachBlock(rest, 0, kBlockBytes / bytes, [&](const Box &block) {
+      combineBlock(context, collective, share, block, combined, spare);
+      View from = View::ofBox(combined, block);
+      for (int64_t receiver : share.receivers) {
+        const View &dst = context.world->contexts[receiver]->published.dst;
+        copy(dst.part(table.to[receiver], block, bytes), from, bytes);
+      }
+    });
+  }
+}
+
+/// Fills what is left to other devices with the neutral element.
+static void fillNeutral(TofuContext &context, const Collective &collective) {
+  const Table &table = collective.table;
+  int64_t bytes = elementBytes(table.type);
+  for (const Box &box : collective.route.neutral) {
+    alignas(8) char element[8];
+    getCombiner(table.combiner, table.type).writeNeutral(element);
+    View from = View::ofBox(element, box);
+    std::fill_n(from.strides, from.rank, 0);
+    copy(context.published.dst.part(table.to[context.device], box, bytes), from,
+         bytes);
+  }
 }
 
 //===----------------------------------------------------------------------===//
@@ -251,10 +260,8 @@ static bool exchange(TofuContext &context, Collective &collective) {
   collective.stats.waitSeconds += now() - start;
   if (!checkPeers(context))
     return false;
-  if (collective.table.hasPartials())
-    combineAndPush(context, collective);
-  else
-    pull(context, collective);
+  pull(context, collective);
+  combineAndPush(context, collective);
   context.world->rendezvous.meetAgain();
   return true;
 }
@@ -278,6 +285,7 @@ bool host::runCollective(TofuContext &context, const int64_t *words,
     pull(context, *collective);
   else if (!exchange(context, *collective))
     return false;
+  fillNeutral(context, *collective);
 
   int64_t bytes = elementBytes(table.type);
   TofuCollectiveStats &stats = collective->stats;

@@ -12,6 +12,7 @@
 #include "Tofu/Runtime/Runtime.h"
 
 #include <cmath>
+#include <limits>
 #include <type_traits>
 
 using namespace mlir::tofu;
@@ -33,11 +34,20 @@ struct Sum {
   static T apply(T a, T b) {
     return a + b;
   }
+  /// To add +0 would make +0 of -0.
+  template <typename T>
+  static T neutral() {
+    return std::is_floating_point_v<T> ? -T(0) : T(0);
+  }
 };
 struct Prod {
   template <typename T>
   static T apply(T a, T b) {
     return a * b;
+  }
+  template <typename T>
+  static T neutral() {
+    return 1;
   }
 };
 struct And {
@@ -45,14 +55,22 @@ struct And {
   static T apply(T a, T b) {
     return a & b;
   }
+  template <typename T>
+  static T neutral() {
+    return static_cast<T>(~T(0));
+  }
 };
 struct Or {
   template <typename T>
   static T apply(T a, T b) {
     return a | b;
   }
+  template <typename T>
+  static T neutral() {
+    return 0;
+  }
 };
-struct Xor {
+struct Xor : Or {
   template <typename T>
   static T apply(T a, T b) {
     return a ^ b;
@@ -80,11 +98,21 @@ struct Min {
   static T apply(T a, T b) {
     return a != a ? a : b != b ? b : smaller(a, b);
   }
+  template <typename T>
+  static T neutral() {
+    using Limits = std::numeric_limits<T>;
+    return Limits::has_infinity ? Limits::infinity() : Limits::max();
+  }
 };
 struct Max {
   template <typename T>
   static T apply(T a, T b) {
     return a != a ? a : b != b ? b : larger(a, b);
+  }
+  template <typename T>
+  static T neutral() {
+    using Limits = std::numeric_limits<T>;
+    return Limits::has_infinity ? -Limits::infinity() : Limits::lowest();
   }
 };
 struct MinNum {
@@ -92,8 +120,12 @@ struct MinNum {
   static T apply(T a, T b) {
     return a != a ? b : b != b ? a : smaller(a, b);
   }
+  template <typename T>
+  static T neutral() {
+    return std::numeric_limits<T>::quiet_NaN();
+  }
 };
-struct MaxNum {
+struct MaxNum : MinNum {
   template <typename T>
   static T apply(T a, T b) {
     return a != a ? b : b != b ? a : larger(a, b);
@@ -128,80 +160,96 @@ void combine(void *into, const void *from, int64_t size) {
         Operator::apply(Element::load(a[i]), Element::load(b[i])));
 }
 
+template <typename Element, typename Operator>
+void writeNeutral(void *into) {
+  using Computed = decltype(Element::load({}));
+  *static_cast<typename Element::Memory *>(into) =
+      Element::store(Operator::template neutral<Computed>());
+}
+
+template <typename Element, typename Operator>
+constexpr Combiner make() {
+  return {combine<Element, Operator>, writeNeutral<Element, Operator>};
+}
+
 template <typename Element>
-CombineFunction getForFloat(int64_t combiner) {
+Combiner getForFloat(int64_t combiner) {
   switch (combiner) {
   case TOFU_COMBINE_SUM:
-    return combine<Element, Sum>;
+    return make<Element, Sum>();
   case TOFU_COMBINE_PROD:
-    return combine<Element, Prod>;
+    return make<Element, Prod>();
   case TOFU_COMBINE_MIN:
-    return combine<Element, Min>;
+    return make<Element, Min>();
   case TOFU_COMBINE_MAX:
-    return combine<Element, Max>;
+    return make<Element, Max>();
   case TOFU_COMBINE_MINNUM:
-    return combine<Element, MinNum>;
+    return make<Element, MinNum>();
   case TOFU_COMBINE_MAXNUM:
-    return combine<Element, MaxNum>;
+    return make<Element, MaxNum>();
   default:
-    return nullptr;
+    return {};
   }
 }
 
 /// Sums and products are computed unsigned, where overflow wraps; 64 bits wide,
 /// where no promotion to int makes it signed again.
 template <typename Signed>
-CombineFunction getForInteger(int64_t combiner) {
+Combiner getForInteger(int64_t combiner) {
   using Unsigned = std::make_unsigned_t<Signed>;
   using Wrapping = Plain<Unsigned, uint64_t>;
   switch (combiner) {
   case TOFU_COMBINE_SUM:
-    return combine<Wrapping, Sum>;
+    return make<Wrapping, Sum>();
   case TOFU_COMBINE_PROD:
-    return combine<Wrapping, Prod>;
+    return make<Wrapping, Prod>();
   case TOFU_COMBINE_MIN:
-    return combine<Plain<Signed, Signed>, Min>;
+    return make<Plain<Signed, Signed>, Min>();
   case TOFU_COMBINE_MAX:
-    return combine<Plain<Signed, Signed>, Max>;
+    return make<Plain<Signed, Signed>, Max>();
   case TOFU_COMBINE_MINUI:
-    return combine<Plain<Unsigned, Unsigned>, Min>;
+    return make<Plain<Unsigned, Unsigned>, Min>();
   case TOFU_COMBINE_MAXUI:
-    return combine<Plain<Unsigned, Unsigned>, Max>;
+    return make<Plain<Unsigned, Unsigned>, Max>();
   case TOFU_COMBINE_AND:
-    return combine<Wrapping, And>;
+    return make<Wrapping, And>();
   case TOFU_COMBINE_OR:
-    return combine<Wrapping, Or>;
+    return make<Wrapping, Or>();
   case TOFU_COMBINE_XOR:
-    return combine<Wrapping, Xor>;
+    return make<Wrapping, Xor>();
   default:
-    return nullptr;
+    return {};
   }
 }
 
+/// One bit, in a byte.
+struct Bit : Plain<uint8_t, uint8_t> {
+  static uint8_t store(uint8_t value) { return value & 1; }
+};
+
 /// In one bit a sum is xor, a product and; as a signed number 1 is -1.
-CombineFunction getForBool(int64_t combiner) {
-  using Bit = Plain<uint8_t, uint8_t>;
+Combiner getForBool(int64_t combiner) {
   switch (combiner) {
   case TOFU_COMBINE_SUM:
   case TOFU_COMBINE_XOR:
-    return combine<Bit, Xor>;
+    return make<Bit, Xor>();
   case TOFU_COMBINE_PROD:
   case TOFU_COMBINE_MAX:
   case TOFU_COMBINE_MINUI:
   case TOFU_COMBINE_AND:
-    return combine<Bit, And>;
+    return make<Bit, And>();
   case TOFU_COMBINE_MIN:
   case TOFU_COMBINE_MAXUI:
   case TOFU_COMBINE_OR:
-    return combine<Bit, Or>;
+    return make<Bit, Or>();
   default:
-    return nullptr;
+    return {};
   }
 }
 
 } // namespace
 
-CombineFunction host::getCombineFunction(int64_t combiner, int64_t type) {
+Combiner host::getCombiner(int64_t combiner, int64_t type) {
   switch (type) {
   case TOFU_F32:
     return getForFloat<Plain<float, float>>(combiner);
@@ -223,6 +271,6 @@ CombineFunction host::getCombineFunction(int64_t combiner, int64_t type) {
   case TOFU_INDEX:
     return getForInteger<int64_t>(combiner);
   default:
-    return nullptr;
+    return {};
   }
 }

@@ -13,12 +13,17 @@
 
 namespace mlir::tofu::host {
 
-/// into[i] = into[i] combined with from[i], for `size` elements.
-using CombineFunction = void (*)(void *into, const void *from, int64_t size);
+/// How partial results combine.
+struct Combiner {
+  /// into[i] = into[i] combined with from[i], for `size` elements.
+  void (*combine)(void *into, const void *from, int64_t size);
+  /// Writes the element that changes nothing.
+  void (*writeNeutral)(void *into);
+};
 
-/// The function for a TofuCombiner on a TofuElementType, both in range; null if
-/// the type has no such combiner.
-CombineFunction getCombineFunction(int64_t combiner, int64_t type);
+/// That of a TofuCombiner on a TofuElementType, both in range; nulls if the
+/// type has no such combiner.
+Combiner getCombiner(int64_t combiner, int64_t type);
 
 /// "sum", "maxnum", ...
 const char *combinerName(int64_t combiner);

@@ -28,35 +28,42 @@ const char *kindName(int64_t kind);
 /// A collective of k devices.
 struct Table {
   int64_t kind = 0, combiner = 0, type = 0, rank = 0, devices = 0,
-          groupSize = 1;
-  std::vector<int64_t> groups;
+          numAddends = 1, numSlots = 1;
+  std::vector<int64_t> families, addends, slots;
   std::vector<Box> from, to;
 
-  bool hasPartials() const { return groupSize > 1; }
+  bool combines() const { return numAddends > 1; }
+  bool hasPartials() const { return numAddends > 1 || numSlots > 1; }
 
   /// Reads the fixed part of a table, then the rest. False with the reason in
   /// `error` if it makes no sense, or doesn't fit a world of `numDevices`.
   bool readHeader(const int64_t *words, int64_t numDevices, std::string &error);
-  bool readBoxes(const int64_t *words, std::string &error);
+  bool readDevices(const int64_t *words, std::string &error);
 
   /// The number of words of a table whose fixed part is sound.
   static int64_t numWords(const int64_t *words);
 };
 
-/// A box that goes to or comes from a device.
+/// A box that comes from a device.
 struct Transfer {
   int64_t device;
   Box box;
 };
 
+/// A box that a device combines.
+struct Share {
+  Box box;
+  std::vector<int64_t> sources;   ///< one per addend, in that order
+  std::vector<int64_t> receivers; ///< who gets the combined elements
+};
+
 /// What one device does in a collective.
 struct Route {
-  /// Partials: the devices of this one's group, in order, and the box whose
-  /// combined elements this device computes, if it does.
-  std::vector<int64_t> members;
-  std::optional<Box> via;
-  /// Partials: what to hand on of `via`. Otherwise: what to get, and where.
+  /// Where values are combined: the device's shares. Otherwise: what it gets.
+  std::vector<Share> shares;
   std::vector<Transfer> transfers;
+  /// What the device holds the neutral element of.
+  std::vector<Box> neutral;
   /// Elements that this device receives.
   int64_t received = 0;
   /// True if any device of the world receives anything.
@@ -65,7 +72,7 @@ struct Route {
 
 /// The route of device `self`. All devices derive theirs from the same table,
 /// so they agree. False with the reason in `error` if a device needs elements
-/// that no device holds.
+/// that no device holds all addends of.
 bool findRoute(const Table &table, int64_t self, Route &route,
                std::string &error);
 

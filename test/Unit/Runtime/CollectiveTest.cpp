@@ -38,13 +38,6 @@ std::vector<int64_t> sizesOf(const Box &box) {
   return sizes;
 }
 
-int64_t volume(const Box &box) {
-  int64_t product = 1;
-  for (int64_t size : sizesOf(box))
-    product *= size;
-  return product;
-}
-
 bool holds(const Box &box, const Index &index) {
   for (size_t dim = 0; dim < box.size(); ++dim)
     if (index[dim] < box[dim].lo || index[dim] >= box[dim].hi)
@@ -67,6 +60,11 @@ struct Case {
 
   int64_t devices() const { return from.size(); }
 
+  /// Which of its group's addends a device holds.
+  int64_t position(int64_t device) const {
+    return std::count(groups.begin(), groups.begin() + device, groups[device]);
+  }
+
   std::vector<int64_t> table() const {
     std::vector<int64_t> words = {TOFU_TABLE_VERSION,
                                   kind,
@@ -74,8 +72,13 @@ struct Case {
                                   type,
                                   static_cast<int64_t>(shape.size()),
                                   devices(),
-                                  groupSize};
-    words.insert(words.end(), groups.begin(), groups.end());
+                                  groupSize,
+                                  1};
+    // One family, in which a group has one of each addend; one slot.
+    words.insert(words.end(), devices(), 0);
+    for (int64_t device = 0; device < devices(); ++device)
+      words.push_back(groupSize > 1 ? position(device) : 0);
+    words.insert(words.end(), devices(), 0);
     for (const std::vector<Box> *boxes : {&from, &to})
       for (const Box &box : *boxes)
         for (Interval interval : box) {
@@ -124,11 +127,6 @@ double valueAt(const Case &c, int64_t position, const Index &index) {
   return c.combiner == TOFU_COMBINE_PROD ? 1 + hash % 2 : hash % 5;
 }
 
-int64_t positionOf(const Case &c, int64_t device) {
-  return std::count(c.groups.begin(), c.groups.begin() + device,
-                    c.groups[device]);
-}
-
 /// What a device must end with at an index.
 double expectedAt(const Case &c, const Index &index) {
   double value = valueAt(c, 0, index);
@@ -150,13 +148,19 @@ double expectedAt(const Case &c, const Index &index) {
 int64_t expectedBytes(const Case &c) {
   int64_t elements = 0;
   for (int64_t device = 0; device < c.devices(); ++device) {
-    if (c.kind == TOFU_ALL_REDUCE) {
-      // 2 (p - 1) |r| per group of p.
-      elements += positionOf(c, device) == 0
-                      ? 2 * (c.groupSize - 1) * volume(c.from[device])
-                      : 0;
-    } else if (c.kind == TOFU_REDUCE_SCATTER) {
-      elements += (c.groupSize - 1) * volume(c.to[device]);
+    if (c.kind == TOFU_ALL_REDUCE || c.kind == TOFU_REDUCE_SCATTER) {
+      // Of each element p - 1 addends come to one device, which sends the sum
+      // to the others that need it: (p - 2) + 1 for each of these. Groups that
+      // hold the same have one such device in all.
+      forEachIndex(sizesOf(c.to[device]), [&](const Index &index) {
+        Index global = index;
+        for (size_t dim = 0; dim < index.size(); ++dim)
+          global[dim] += c.to[device][dim].lo;
+        bool isFirst =
+            std::none_of(c.to.begin(), c.to.begin() + device,
+                         [&](const Box &box) { return holds(box, global); });
+        elements += 1 + (isFirst ? c.groupSize - 2 : 0);
+      });
     } else {
       forEachIndex(sizesOf(c.to[device]), [&](Index index) {
         for (size_t dim = 0; dim < index.size(); ++dim)
@@ -307,7 +311,7 @@ void check(const Case &c, CaseMaker &maker, TestWorld &world) {
     results.push_back(maker.memref(c.to[device], c.type));
     forEachIndex(sources[device].sizes, [&](const Index &index) {
       store(c.type, sources[device].at(index, bytesOf(c.type)),
-            valueAt(c, c.groupSize > 1 ? positionOf(c, device) : 0,
+            valueAt(c, c.groupSize > 1 ? c.position(device) : 0,
                     globalIndex(c.from[device], index)));
     });
   }

@@ -26,7 +26,12 @@ std::vector<int64_t> sumTable(int64_t devices) {
                                 TOFU_I64,
                                 0,
                                 devices,
-                                devices};
+                                devices,
+                                1};
+  // One family, an addend each, one slot.
+  table.insert(table.end(), devices, 0);
+  for (int64_t device = 0; device < devices; ++device)
+    table.push_back(device);
   table.insert(table.end(), devices, 0);
   return table;
 }
@@ -168,27 +173,53 @@ TEST(World, BadTables) {
     table[word] = value;
     return table;
   };
-  expectTableError(with(0, 3), "table has version 3, the runtime reads 1");
+  expectTableError(with(0, 3), "table has version 3, the runtime reads 2");
   expectTableError(with(1, 5), "unknown kind in table: 5");
   expectTableError(with(2, -1), "unknown combiner in table: -1");
   expectTableError(with(2, TOFU_COMBINE_MINNUM), "no combiner minnum for i64");
   expectTableError(with(3, 10), "unknown element type in table: 10");
   expectTableError(with(4, 33), "unknown rank in table: 33");
   expectTableError(with(5, 3), "all_reduce is for 3 devices, there are 2");
-  expectTableError(with(6, 3), "group 0 has 2 devices, the table says 3");
+  expectTableError(with(6, 3), "unknown number of addends in table: 3");
+  expectTableError(with(7, -1), "unknown number of slots in table: -1");
+  expectTableError(with(9, 2), "unknown family in table: 2");
+  expectTableError(with(10, 2), "unknown addend in table: 2");
+  expectTableError(with(12, 1), "unknown slot in table: 1");
   // Both devices want [0, 2), and hold only the first element.
-  expectTableError(
-      {1, TOFU_FETCH, 0, TOFU_I64, 1, 2, 1, 0, 1, 0, 1, 0, 1, 0, 2, 0, 2},
-      "fetch gives device 0 elements that no device holds");
-  expectTableError({1, TOFU_ALL_REDUCE, TOFU_COMBINE_SUM, TOFU_I64, 1, 2, 2, 0,
-                    0, 0, 1, 0, 2, 0, 1, 0, 2},
-                   "devices 0 and 1 hold partials of different boxes");
+  expectTableError({2, TOFU_FETCH, 0, TOFU_I64, 1, 2, 1, 1, 0, 0, 0,
+                    0, 0,          0, 0,        1, 0, 1, 0, 2, 0, 2},
+                   "fetch gives device 0 elements that no device holds");
+  // The second one holds no addend of [1, 2).
+  expectTableError({2,
+                    TOFU_ALL_REDUCE,
+                    TOFU_COMBINE_SUM,
+                    TOFU_I64,
+                    1,
+                    2,
+                    2,
+                    1,
+                    0,
+                    0,
+                    0,
+                    1,
+                    0,
+                    0,
+                    0,
+                    2,
+                    0,
+                    1,
+                    0,
+                    2,
+                    0,
+                    1},
+                   "all_reduce gives device 0 elements that no device holds "
+                   "all addends of");
 }
 
 TEST(World, SizesMustBeThoseOfTheBoxes) {
   TestWorld world(1);
-  std::vector<int64_t> table = {1, TOFU_FETCH, 0, TOFU_I64, 1, 1,
-                                1, 0,          0, 2,        0, 2};
+  std::vector<int64_t> table = {2, TOFU_FETCH, 0, TOFU_I64, 1, 1, 1, 1,
+                                0, 0,          0, 0,        2, 0, 2};
   TofuStatus status = world.run([&](TofuContext *context, int64_t device) {
     int64_t data[3] = {};
     void *src[5] = {data, data, nullptr, (void *)3, (void *)1};

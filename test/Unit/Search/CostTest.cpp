@@ -164,12 +164,16 @@ TEST(CheckPlan, PartialsMustBeLegal) {
   expect("must be combined");
   graph.values[3].neverPartial = false;
   graph.operators[0].dims[2].additive = false;
-  expect("leave no partial sums");
+  expect("the operator leaves other partial results");
   graph.operators[0].dims[2].additive = true;
   plan.strategies[0] = {{{}, {}, {}}, {0}, 1};
   expect("not linear in its partial operands");
   graph.operators[0].linear = {1};
-  expect("operand 0 is not partial");
+  // What is whole or cut can be made partial.
+  EXPECT_FALSE(checkPlan(graph, plan));
+  graph.values[0].constant = true;
+  expect("operand 0 is a constant");
+  graph.values[0].constant = false;
   plan.layouts[0] = {{{}, {}}, {0}};
   expect("no operator produces it");
   plan.strategies[0] = {{{}, {}, {}}, {0}, 0};

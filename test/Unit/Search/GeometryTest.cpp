@@ -126,35 +126,3 @@ TEST(Moved, CountsSetDifferences) {
       EXPECT_EQ(movedElements(from, to), expected);
     }
 }
-
-TEST(Combined, PartialToCutAndToWhole) {
-  for (int64_t k : {2, 3, 4, 5}) {
-    Mesh mesh = makeMesh({k});
-    llvm::SmallVector<int64_t> shape = {7, 10};
-    auto whole = Placement::ofLayout(shape, {{}, {}}).boxes(shape, mesh);
-    auto rows = Placement::ofLayout(shape, {{0}, {}}).boxes(shape, mesh);
-    auto columns = Placement::ofLayout(shape, {{}, {0}}).boxes(shape, mesh);
-    // (k - 1) |r| and 2 (k - 1) |r|, whatever divides.
-    EXPECT_EQ(cheapestCombination(whole, rows, mesh, {0}).elements,
-              (k - 1) * 70);
-    EXPECT_EQ(cheapestCombination(whole, columns, mesh, {0}).elements,
-              (k - 1) * 70);
-    EXPECT_EQ(cheapestCombination(whole, whole, mesh, {0}).elements,
-              2 * (k - 1) * 70);
-  }
-}
-
-TEST(Combined, WithinTheGroupsOfAnotherCut) {
-  // Rows are cut over x0 already; the partial sums are over x1.
-  Mesh mesh = makeMesh({2, 2});
-  llvm::SmallVector<int64_t> shape = {8, 6};
-  auto from = Placement::ofLayout(shape, {{0}, {}}).boxes(shape, mesh);
-  auto nested = Placement::ofLayout(shape, {{0, 1}, {}}).boxes(shape, mesh);
-  auto whole = Placement::ofLayout(shape, {{}, {}}).boxes(shape, mesh);
-  // Every group of two has 24 elements and hands on half of them.
-  EXPECT_EQ(cheapestCombination(from, nested, mesh, {1}).elements, 2 * 24);
-  EXPECT_EQ(cheapestCombination(from, from, mesh, {1}).elements, 4 * 24);
-  // Then each device lacks 36 of 48.
-  EXPECT_EQ(cheapestCombination(from, whole, mesh, {1}).elements,
-            2 * 24 + 4 * 36);
-}

@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 
 namespace mlir::tofu::search::reference {
 
@@ -106,94 +107,13 @@ std::vector<Elements> imageElements(const Operator &op,
   return result;
 }
 
-static int64_t missing(const Elements &have, const Elements &want) {
-  return llvm::count_if(want, [&](const Element &e) { return !have.count(e); });
-}
-
-/// `base`, each device's elements cut along `dim` by `axis` once more.
-static std::vector<Elements> cutFurther(llvm::ArrayRef<Elements> base,
-                                        unsigned axis, unsigned dim,
-                                        const Mesh &mesh) {
-  std::vector<Elements> result;
-  for (auto [device, elements] : llvm::enumerate(base)) {
-    std::set<int64_t> indices;
-    for (const Element &element : elements)
-      indices.insert(element[dim]);
-    auto mine = dealt({indices.begin(), indices.end()}, mesh.sizes[axis],
-                      mesh.coordinates(device)[axis]);
-    Elements kept;
-    for (const Element &element : elements)
-      if (llvm::is_contained(mine, element[dim]))
-        kept.insert(element);
-    result.push_back(kept);
-  }
+/// The coordinates of a device along some axes.
+static std::vector<int64_t> along(const Axes &axes, const Mesh &mesh,
+                                  int64_t device) {
+  std::vector<int64_t> result;
+  for (unsigned axis : axes)
+    result.push_back(mesh.coordinates(device)[axis]);
   return result;
-}
-
-/// Every device gets all addends of its elements of `via`, then what it lacks.
-static int64_t receivedVia(llvm::ArrayRef<Elements> from,
-                           llvm::ArrayRef<Elements> via,
-                           llvm::ArrayRef<Elements> to, const Mesh &mesh,
-                           const Axes &partial) {
-  int64_t addends = 1, count = 0;
-  for (unsigned axis : partial)
-    addends *= mesh.sizes[axis];
-  for (size_t device = 0; device < from.size(); ++device) {
-    for (const Element &element : via[device])
-      count += addends - (from[device].count(element) ? 1 : 0);
-    count += missing(via[device], to[device]);
-  }
-  return count;
-}
-
-/// Tries to cut `via` by the first of `axes` along each dim.
-static int64_t leastVia(llvm::ArrayRef<Elements> from,
-                        const std::vector<Elements> &via,
-                        llvm::ArrayRef<Elements> to, const Mesh &mesh,
-                        const Axes &partial, llvm::ArrayRef<unsigned> axes,
-                        unsigned rank) {
-  if (axes.empty())
-    return receivedVia(from, via, to, mesh, partial);
-  int64_t least = std::numeric_limits<int64_t>::max();
-  for (unsigned dim = 0; dim < rank; ++dim)
-    least =
-        std::min(least, leastVia(from, cutFurther(via, axes.front(), dim, mesh),
-                                 to, mesh, partial, axes.drop_front(), rank));
-  return least;
-}
-
-static bool cuts(llvm::ArrayRef<Elements> elements, unsigned axis,
-                 const Mesh &mesh) {
-  for (int64_t a = 0; a < int64_t(elements.size()); ++a)
-    for (int64_t b = 0; b < a; ++b) {
-      auto x = mesh.coordinates(a), y = mesh.coordinates(b);
-      x[axis] = y[axis];
-      if (x == y && elements[a] != elements[b])
-        return true;
-    }
-  return false;
-}
-
-int64_t received(llvm::ArrayRef<Elements> from, llvm::ArrayRef<Elements> to,
-                 const Mesh &mesh, const Axes &partial) {
-  if (partial.empty()) {
-    int64_t count = 0;
-    for (auto [have, want] : llvm::zip_equal(from, to))
-      count += missing(have, want);
-    return count;
-  }
-  unsigned rank = from.front().begin()->size();
-  std::vector<Elements> produced(from.begin(), from.end());
-  int64_t least = leastVia(from, produced, to, mesh, partial, partial, rank);
-  for (auto [have, want] : llvm::zip_equal(from, to))
-    if (missing(have, want))
-      return least;
-  Axes open;
-  for (unsigned axis : partial)
-    if (!cuts(to, axis, mesh))
-      open.push_back(axis);
-  std::vector<Elements> wanted(to.begin(), to.end());
-  return std::min(least, leastVia(from, wanted, to, mesh, partial, open, rank));
 }
 
 static Axes difference(const Axes &a, const Axes &b) {
@@ -202,6 +122,58 @@ static Axes difference(const Axes &a, const Axes &b) {
     if (!llvm::is_contained(b, axis))
       rest.push_back(axis);
   return rest;
+}
+
+/// What `devices` receive of one element: if the `receivers` among them are to
+/// have it, and it is there in `addends` parts, on each holder one.
+static int64_t receivedOfOne(const std::set<int64_t> &receivers,
+                             const std::set<int64_t> &holders,
+                             llvm::ArrayRef<int64_t> devices, int64_t addends) {
+  auto isIn = [](const std::set<int64_t> &set, int64_t device) {
+    return int64_t(set.count(device));
+  };
+  if (addends == 1)
+    return llvm::count_if(receivers,
+                          [&](int64_t d) { return !isIn(holders, d); });
+  int64_t least = std::numeric_limits<int64_t>::max();
+  for (int64_t adder : devices)
+    least =
+        std::min<int64_t>(least, addends - isIn(holders, adder) +
+                                     receivers.size() - isIn(receivers, adder));
+  return least;
+}
+
+int64_t received(const Held &from, const Held &to, const Mesh &mesh) {
+  Axes combined = difference(from.partial, to.partial),
+       added = difference(to.partial, from.partial),
+       kept = difference(from.partial, combined);
+  int64_t addends = 1;
+  for (unsigned axis : combined)
+    addends *= mesh.sizes[axis];
+  std::map<std::vector<int64_t>, std::vector<int64_t>> families;
+  for (int64_t device = 0; device < mesh.numDevices(); ++device)
+    families[along(kept, mesh, device)].push_back(device);
+  int64_t sum = 0;
+  for (const auto &[coordinates, devices] : families) {
+    Elements needed;
+    for (int64_t device : devices)
+      needed.insert(to.elements[device].begin(), to.elements[device].end());
+    for (const Element &element : needed) {
+      std::set<int64_t> holders;
+      std::map<std::vector<int64_t>, std::set<int64_t>> receivers;
+      for (int64_t device : devices) {
+        if (from.elements[device].count(element))
+          holders.insert(device);
+        if (to.elements[device].count(element))
+          receivers[along(added, mesh, device)].insert(device);
+      }
+      int64_t least = std::numeric_limits<int64_t>::max();
+      for (const auto &[slot, some] : receivers)
+        least = std::min(least, receivedOfOne(some, holders, devices, addends));
+      sum += least;
+    }
+  }
+  return sum;
 }
 
 int64_t bytesPerUse(const PartitionGraph &graph, const Plan &plan) {
@@ -229,9 +201,9 @@ int64_t bytesPerUse(const PartitionGraph &graph, const Plan &plan) {
         need = lies(operand.value, result);
         kept = difference(kept, difference(kept, result.partial));
       }
-      total +=
-          value.elementBytes * received(lies(operand.value, layout), need, mesh,
-                                        difference(layout.partial, kept));
+      total += value.elementBytes *
+               received({lies(operand.value, layout), layout.partial},
+                        {need, kept}, mesh);
     }
     for (const Result &result : op.results) {
       const Value &value = graph.values[result.value];
@@ -240,17 +212,17 @@ int64_t bytesPerUse(const PartitionGraph &graph, const Plan &plan) {
       partial.append(strategy.partial.begin(), strategy.partial.end());
       llvm::sort(partial);
       total += value.elementBytes *
-               received(imageElements(op, strategy.dims, result.index,
-                                      value.shape, mesh),
-                        lies(result.value, layout), mesh,
-                        difference(partial, layout.partial));
+               received({imageElements(op, strategy.dims, result.index,
+                                       value.shape, mesh),
+                         partial},
+                        {lies(result.value, layout), layout.partial}, mesh);
     }
   }
   for (const Carried &carried : graph.carried)
     total += graph.values[carried.from].elementBytes *
-             received(lies(carried.from, plan.layouts[carried.from]),
-                      lies(carried.from, plan.layouts[carried.to]), mesh,
-                      plan.layouts[carried.from].partial);
+             received({lies(carried.from, plan.layouts[carried.from]),
+                       plan.layouts[carried.from].partial},
+                      {lies(carried.from, plan.layouts[carried.to]), {}}, mesh);
   return total;
 }
 

@@ -42,11 +42,17 @@ std::vector<Elements> imageElements(const Operator &op,
                                     llvm::ArrayRef<int64_t> shape,
                                     const Mesh &mesh);
 
-/// Elements received from `from`, partial over `partial`, to `to`: the least
-/// over all ways to cut either by the partial axes, the latter where every
-/// device holds addends of all that it wants.
-int64_t received(llvm::ArrayRef<Elements> from, llvm::ArrayRef<Elements> to,
-                 const Mesh &mesh, const Axes &partial);
+/// What every device has, partial over some axes.
+struct Held {
+  std::vector<Elements> elements;
+  Axes partial;
+};
+
+/// Elements received to get from `from` to `to`: for every element the least
+/// over the devices that may add up its addends, if it has any, and over the
+/// partial results to which it may go. Addends over axes that both are partial
+/// over are not added.
+int64_t received(const Held &from, const Held &to, const Mesh &mesh);
 
 /// Bytes of `plan`, charged per use.
 int64_t bytesPerUse(const PartitionGraph &graph, const Plan &plan);

@@ -1,0 +1,226 @@
+//===- ReshardPlanner.cpp - The cheapest way from layout to layout --------===//
+//
+// Part of the Tofu project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Tofu/Search/ReshardPlanner.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
+
+#include <algorithm>
+
+using namespace mlir::tofu::search;
+
+//===----------------------------------------------------------------------===//
+// Cells: maximal boxes whose elements lie in the same boxes
+//===----------------------------------------------------------------------===//
+
+namespace {
+using VisitCell =
+    llvm::function_ref<void(llvm::ArrayRef<unsigned> boxes, int64_t volume)>;
+} // namespace
+
+/// Calls `visit` for the cells from dim `dim` on of the boxes numbered
+/// `active`, whose dims before make up `volume` elements.
+static void visitCells(llvm::ArrayRef<Box> boxes,
+                       llvm::ArrayRef<unsigned> active, unsigned dim,
+                       int64_t volume, VisitCell visit) {
+  if (active.empty())
+    return;
+  if (dim == boxes.front().size())
+    return visit(active, volume);
+  llvm::SmallVector<int64_t, 16> bounds;
+  for (unsigned i : active)
+    if (boxes[i][dim].size())
+      bounds.append({boxes[i][dim].lo, boxes[i][dim].hi});
+  llvm::sort(bounds);
+  bounds.erase(llvm::unique(bounds), bounds.end());
+  llvm::SmallVector<unsigned, 16> inside;
+  for (size_t i = 0; i + 1 < bounds.size(); ++i) {
+    inside.clear();
+    for (unsigned box : active)
+      if (boxes[box][dim].lo <= bounds[i] && bounds[i] < boxes[box][dim].hi)
+        inside.push_back(box);
+    visitCells(boxes, inside, dim + 1, volume * (bounds[i + 1] - bounds[i]),
+               visit);
+  }
+}
+
+static void visitCells(llvm::ArrayRef<Box> boxes, VisitCell visit) {
+  llvm::SmallVector<unsigned, 16> all;
+  for (unsigned i = 0; i < boxes.size(); ++i)
+    all.push_back(i);
+  visitCells(boxes, all, 0, 1, visit);
+}
+
+/// Number of elements that are in any of the boxes.
+static int64_t unionVolume(llvm::ArrayRef<Box> boxes) {
+  int64_t sum = 0;
+  visitCells(boxes,
+             [&](llvm::ArrayRef<unsigned>, int64_t volume) { sum += volume; });
+  return sum;
+}
+
+//===----------------------------------------------------------------------===//
+// Counting
+//===----------------------------------------------------------------------===//
+
+static Axes select(llvm::ArrayRef<unsigned> axes, const Mesh &mesh,
+                   llvm::function_ref<bool(unsigned)> test) {
+  Axes result;
+  for (unsigned axis : axes)
+    if (mesh.sizes[axis] > 1 && test(axis))
+      result.push_back(axis);
+  llvm::sort(result);
+  return result;
+}
+
+PartialAxes::PartialAxes(llvm::ArrayRef<unsigned> from,
+                         llvm::ArrayRef<unsigned> to, const Mesh &mesh)
+    : kept(select(from, mesh,
+                  [&](unsigned a) { return llvm::is_contained(to, a); })),
+      combined(select(from, mesh,
+                      [&](unsigned a) { return !llvm::is_contained(to, a); })),
+      added(select(to, mesh,
+                   [&](unsigned a) { return !llvm::is_contained(from, a); })) {}
+
+namespace {
+/// The devices whose coordinates of the kept axes are zero. Those of other
+/// coordinates do the same with other addends.
+struct Family {
+  llvm::SmallVector<Box> needed; ///< a box per device
+  llvm::SmallVector<Box> there;  ///< what it holds of it already
+  llvm::SmallVector<int64_t> slots;
+
+  Family(const Holding &from, const Holding &to, const PartialAxes &axes,
+         const Mesh &mesh) {
+    for (int64_t device = 0; device < mesh.numDevices(); ++device) {
+      if (mesh.number(device, axes.kept) != 0)
+        continue;
+      needed.push_back(to.boxes[device]);
+      there.push_back(intersect(to.boxes[device], from.boxes[device]));
+      slots.push_back(mesh.number(device, axes.added));
+    }
+  }
+};
+} // namespace
+
+static int64_t sumOfVolumes(llvm::ArrayRef<Box> boxes) {
+  int64_t sum = 0;
+  for (const Box &box : boxes)
+    sum += volume(box);
+  return sum;
+}
+
+/// Elements of `there` that need not move if each goes to the coordinates of
+/// the added axes where most devices have it.
+static int64_t countStaying(const Family &family, int64_t numSlots) {
+  int64_t staying = 0;
+  llvm::SmallVector<int64_t> counts(numSlots);
+  visitCells(family.there, [&](llvm::ArrayRef<unsigned> boxes, int64_t volume) {
+    std::fill(counts.begin(), counts.end(), 0);
+    for (unsigned i : boxes)
+      ++counts[family.slots[i]];
+    staying += volume * *llvm::max_element(counts);
+  });
+  return staying;
+}
+
+int64_t mlir::tofu::search::receivedElements(const Holding &from,
+                                             const Holding &to,
+                                             const Mesh &mesh) {
+  PartialAxes axes(from.partial, to.partial, mesh);
+  if (axes.combined.empty() && axes.added.empty())
+    return movedElements(from.boxes, to.boxes);
+  Family family(from, to, axes, mesh);
+  int64_t addends = mesh.numCoordinates(axes.combined),
+          slots = mesh.numCoordinates(axes.added),
+          families = mesh.numCoordinates(axes.kept);
+  // One slot gets the value; the boxes of all are the same.
+  int64_t gotten = sumOfVolumes(family.needed) / slots;
+  if (addends == 1)
+    return families * (gotten - countStaying(family, slots));
+  // Summed over the elements: p - 1 addends and |D| sums, but one where a
+  // device of D holds an addend, and adds up.
+  return families * ((addends - 1) * unionVolume(family.needed) + gotten -
+                     unionVolume(family.there));
+}
+
+//===----------------------------------------------------------------------===//
+// Steps
+//===----------------------------------------------------------------------===//
+
+/// True if devices that differ in the coordinates of `axes` only have the same
+/// box.
+static bool isSameOver(llvm::ArrayRef<unsigned> axes, llvm::ArrayRef<Box> boxes,
+                       const Mesh &mesh) {
+  for (unsigned axis : axes) {
+    int64_t stride = 1;
+    for (unsigned inner = axis + 1; inner < mesh.numAxes(); ++inner)
+      stride *= mesh.sizes[inner];
+    for (int64_t device = 0, e = boxes.size(); device < e; ++device)
+      if ((device / stride) % mesh.sizes[axis] &&
+          boxes[device] != boxes[device - stride])
+        return false;
+  }
+  return true;
+}
+
+/// True if the same axes cut `a` and `b` into parts, disjoint and of the same
+/// elements.
+static bool isExchange(llvm::ArrayRef<Box> a, llvm::ArrayRef<Box> b,
+                       const Mesh &mesh) {
+  int64_t copies = 1;
+  for (unsigned axis = 0; axis < mesh.numAxes(); ++axis) {
+    bool isWhole = isSameOver(axis, a, mesh);
+    if (isWhole != isSameOver(axis, b, mesh))
+      return false;
+    copies *= isWhole ? mesh.sizes[axis] : 1;
+  }
+  int64_t elements = sumOfVolumes(a);
+  llvm::SmallVector<Box> both(a.begin(), a.end());
+  both.append(b.begin(), b.end());
+  return elements == sumOfVolumes(b) && elements == copies * unionVolume(both);
+}
+
+/// The kind of a collective that combines nothing.
+static StepKind getMoveKind(const Holding &from, const Holding &to,
+                            const Mesh &mesh) {
+  if (areWithin(from.boxes, to.boxes))
+    return StepKind::AllGather;
+  return isExchange(from.boxes, to.boxes, mesh) ? StepKind::AllToAll
+                                                : StepKind::Fetch;
+}
+
+llvm::SmallVector<ReshardStep, 2>
+mlir::tofu::search::planReshard(const Holding &from, const Holding &to,
+                                const Mesh &mesh) {
+  PartialAxes axes(from.partial, to.partial, mesh);
+  Axes toPartial(to.partial.begin(), to.partial.end());
+  int64_t elements = receivedElements(from, to, mesh);
+  if (!axes.added.empty())
+    return {{StepKind::Fetch, toPartial, elements}};
+  bool isWithin = areWithin(to.boxes, from.boxes);
+  if (axes.combined.empty()) {
+    if (from.boxes == to.boxes)
+      return {};
+    if (isWithin)
+      return {{StepKind::Slice, toPartial, 0}};
+    return {{getMoveKind(from, to, mesh), toPartial, elements}};
+  }
+  if (!isWithin)
+    return {{StepKind::Fetch, toPartial, elements}};
+  // A part that all members of a group need is combined as a part.
+  if (!isSameOver(axes.combined, to.boxes, mesh))
+    return {{StepKind::ReduceScatter, toPartial, elements}};
+  llvm::SmallVector<ReshardStep, 2> steps;
+  if (from.boxes != to.boxes)
+    steps.push_back(
+        {StepKind::Slice, Axes(from.partial.begin(), from.partial.end()), 0});
+  steps.push_back({StepKind::AllReduce, toPartial, elements});
+  return steps;
+}

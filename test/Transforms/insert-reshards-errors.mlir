@@ -53,3 +53,26 @@ func.func @no_neutral_element(%a: tensor<8x4xcomplex<f32>> {tofu.layout = #tofu.
       : (tensor<8x4xcomplex<f32>>, tensor<8xcomplex<f32>>) -> tensor<8xcomplex<f32>>
   return %0 : tensor<8xcomplex<f32>>
 }
+
+// -----
+
+// Ones on both devices would be two in all.
+tofu.mesh @mesh [x = 2]
+func.func @constant_as_partial(%a: tensor<8xf32> {tofu.layout = #tofu.layout<@mesh, [{}]>}) -> (tensor<8xf32> {tofu.layout = #tofu.layout<@mesh, [{}]>}) {
+  %ones = arith.constant dense<1.0> : tensor<8xf32>
+  // expected-error@below {{'arith.addf' op operand 1 is made anew on each device, so it is never a partial result}}
+  %0 = arith.addf %a, %ones {tofu.semantics = #tofu.semantics<[m = 8], (a[m], b[m]) -> (r[m]), linear [{0, 1}]>,
+                             tofu.strategy = #tofu.strategy<@mesh, [{}], partial {x} in [0, 1]>, tofu.layouts = [#tofu.layout<@mesh, [{}]>]} : tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
+
+// -----
+
+// A sum is no maximum.
+tofu.mesh @mesh [x = 2]
+func.func @other_combiner(%a: tensor<8xf32> {tofu.layout = #tofu.layout<@mesh, [{}]>}) -> (tensor<8xf32> {tofu.layout = #tofu.layout<@mesh, [{}]>}) {
+  // expected-error@below {{'tofu.reshard' op input is a partial sum, result a partial max}}
+  %0 = arith.negf %a {tofu.semantics = #tofu.semantics<[m = 8], (a[m]) -> (r[m]), linear [{0}]>,
+                      tofu.strategy = #tofu.strategy<@mesh, [{}], partial {x} in [0]>, tofu.layouts = [#tofu.layout<@mesh, [{}], max {x}>]} : tensor<8xf32>
+  return %0 : tensor<8xf32>
+}

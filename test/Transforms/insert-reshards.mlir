@@ -18,6 +18,7 @@ tofu.mesh @mesh [x = 2, y = 2]
 #matmul = #tofu.semantics<[m = 8, n = 6, k = 4 : sum], (a[m, k], b[k, n], init c[m, n]) -> (c[m, n])>
 #elementwise1 = #tofu.semantics<[m = 8], (a[m]) -> (r[m])>
 #elementwise2 = #tofu.semantics<[m = 8, n = 6], (a[m, n]) -> (r[m, n])>
+#linear2 = #tofu.semantics<[m = 8, n = 6], (a[m, n]) -> (r[m, n]), linear [{0}]>
 
 //===----------------------------------------------------------------------===//
 // Operands
@@ -189,9 +190,22 @@ func.func @partial(%a: tensor<8x4xf32> {tofu.layout = #columns}, %b: tensor<4x6x
   %zeros = arith.constant dense<0.0> : tensor<8x6xf32>
   %0 = linalg.matmul {tofu.semantics = #matmul, tofu.strategy = #tofu.strategy<@mesh, [{}, {}, {x}]>, tofu.layouts = [#tofu.layout<@mesh, [{}, {}], sum {x}>]}
       ins(%a, %b : tensor<8x4xf32>, tensor<4x6xf32>) outs(%zeros : tensor<8x6xf32>) -> tensor<8x6xf32>
-  %1 = arith.negf %0 {tofu.semantics = #elementwise2, tofu.strategy = #tofu.strategy<@mesh, [{}, {}], partial {x} in [0]>, tofu.layouts = [#whole2]} : tensor<8x6xf32>
+  %1 = arith.negf %0 {tofu.semantics = #linear2, tofu.strategy = #tofu.strategy<@mesh, [{}, {}], partial {x} in [0]>, tofu.layouts = [#whole2]} : tensor<8x6xf32>
   %2 = math.exp %0 {tofu.semantics = #elementwise2, tofu.strategy = #tofu.strategy<@mesh, [{}, {x}]>, tofu.layouts = [#columns]} : tensor<8x6xf32>
   return %1, %2 : tensor<8x6xf32>, tensor<8x6xf32>
+}
+
+// What is whole or cut can be taken as partial sums, and left as such.
+// CHECK-LABEL: func.func @makes_partial(
+// CHECK-SAME: %[[A:[^:]+]]: tensor<8x6xf32>
+// CHECK-NEXT: %[[P:.*]] = tofu.reshard %[[A]] from #tofu.layout<@mesh, [{x}, {}]> to #tofu.layout<@mesh, [{}, {}], sum {x}> in [8, 6]
+// CHECK-NEXT: %[[N:.*]] = arith.negf %[[P]]
+// CHECK-NEXT: %[[Q:.*]] = tofu.reshard %[[N]] from #tofu.layout<@mesh, [{}, {}], sum {x}> to #tofu.layout<@mesh, [{x}, {}], sum {y}> in [8, 6]
+// CHECK-NEXT: %[[R:.*]] = tofu.reshard %[[Q]] from #tofu.layout<@mesh, [{x}, {}], sum {y}> to #tofu.layout<@mesh, [{x}, {}]> in [8, 6]
+// CHECK-NEXT: return %[[R]]
+func.func @makes_partial(%a: tensor<8x6xf32> {tofu.layout = #rows}) -> (tensor<8x6xf32> {tofu.layout = #rows}) {
+  %0 = arith.negf %a {tofu.semantics = #linear2, tofu.strategy = #tofu.strategy<@mesh, [{}, {}], partial {x} in [0]>, tofu.layouts = [#tofu.layout<@mesh, [{x}, {}], sum {y}>]} : tensor<8x6xf32>
+  return %0 : tensor<8x6xf32>
 }
 
 // A reshard that is there already stays, and says where the value is.

@@ -94,7 +94,9 @@ def Tofu_ReshardOp : Tofu_MoveOp<"reshard"> {
   let summary = "changes where a value lies";
   let description = [{
     The value of the given global shape lies as `from` says and is to lie as `to`
-    says; partial results over axes that `to` doesn't name are combined. Operand
+    says. Partial results over axes that `to` isn't partial over are combined; over
+    axes that only `to` is partial over, one device keeps each element and the
+    others get the combiner's neutral element. Operand
     and result have the global type in a planned program, and local types after
     localization.
 
@@ -105,24 +107,29 @@ def Tofu_ReshardOp : Tofu_MoveOp<"reshard"> {
   }];
 }
 
-class Tofu_CollectiveOp<string mnemonic, string what> : Tofu_MoveOp<mnemonic> {
+class Tofu_CollectiveOp<string mnemonic, string what, string more>
+    : Tofu_MoveOp<mnemonic> {
   let summary = what;
   let description = [{
     On local types only. All devices reach it, in the same order. `from` and `to`
     say which box of a tensor of the given global shape each device gives and
-    gets.
+    gets. }] # more # [{
   }];
 }
 
+defvar combines = "It combines partial results over the axes that only `from` is partial over.";
+defvar moves = "Partial results stay so.";
+
 def Tofu_AllReduceOp : Tofu_CollectiveOp<"all_reduce",
-  "combines partial results; every member of a group gets all of it">;
+  "combines partial results; every member of a group gets all of it", combines>;
 def Tofu_AllGatherOp : Tofu_CollectiveOp<"all_gather",
-  "puts the parts of a group together on every member">;
+  "puts the parts of a group together on every member", moves>;
 def Tofu_ReduceScatterOp : Tofu_CollectiveOp<"reduce_scatter",
-  "combines partial results; every member of a group gets its part">;
+  "combines partial results; every member of a group gets its part", combines>;
 def Tofu_AllToAllOp : Tofu_CollectiveOp<"all_to_all",
-  "moves axes from some dims to others: every member sends a part to every other">;
+  "moves axes from some dims to others: every member sends a part to every other", moves>;
 def Tofu_FetchOp : Tofu_CollectiveOp<"fetch",
-  "gathers any box of a tensor from the devices that hold it">;
+  "gathers any box of a tensor from the devices that hold it",
+  "It does what a `tofu.reshard` from and to these placements says.">;
 
 #endif // TOFU_DIALECT_TOFUOPS_TD

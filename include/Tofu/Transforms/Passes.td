@@ -196,8 +196,9 @@ def LowerReshardsPass : Pass<"tofu-lower-reshards", "::mlir::ModuleOp"> {
   let description = [{
     What a device already holds is a slice. Partial results are combined by
     all_reduce or reduce_scatter, parts put together by all_gather, axes moved
-    between dims by all_to_all; all else is a fetch from the devices that hold
-    the boxes.
+    between dims by all_to_all; all else is a fetch, from any boxes to any,
+    partial before or after. There is at most one collective per reshard, and it
+    moves the least bytes that are possible.
 
     Precondition: a localized program. Postcondition: a partitioned one, without
     `tofu.reshard`.
@@ -205,6 +206,8 @@ def LowerReshardsPass : Pass<"tofu-lower-reshards", "::mlir::ModuleOp"> {
     ```mlir
     %1 = tofu.all_to_all %0 from #tofu.layout<@mesh, [{a0}, {} ]>
          to #tofu.layout<@mesh, [{}, {a0} ]> in [8, 6] : tensor<4x6xf32> -> tensor<8x3xf32>
+    %2 = tofu.fetch %1 from #tofu.layout<@mesh, [{}, {a0} ]>
+         to #tofu.layout<@mesh, [{}, {} ], sum {a0}> in [8, 6] : tensor<8x3xf32> -> tensor<8x6xf32>
     ```
   }];
   let dependentDialects = ["::mlir::tofu::TofuDialect",

@@ -196,31 +196,41 @@ static StepKind getMoveKind(const Holding &from, const Holding &to,
                                                 : StepKind::Fetch;
 }
 
+/// True if all of `axes` are in `among`.
+static bool areIn(llvm::ArrayRef<unsigned> axes,
+                  llvm::ArrayRef<unsigned> among) {
+  return llvm::all_of(
+      axes, [&](unsigned axis) { return llvm::is_contained(among, axis); });
+}
+
 llvm::SmallVector<ReshardStep, 2>
 mlir::tofu::search::planReshard(const Holding &from, const Holding &to,
                                 const Mesh &mesh) {
   PartialAxes axes(from.partial, to.partial, mesh);
-  Axes toPartial(to.partial.begin(), to.partial.end());
+  Axes fromPartial(from.partial.begin(), from.partial.end()),
+      toPartial(to.partial.begin(), to.partial.end());
   int64_t elements = receivedElements(from, to, mesh);
-  if (!axes.added.empty())
-    return {{StepKind::Fetch, toPartial, elements}};
+  ReshardStep fetch{StepKind::Fetch, toPartial, elements};
   bool isWithin = areWithin(to.boxes, from.boxes);
-  if (axes.combined.empty()) {
+  // Axes of size one count where it comes to what a collective is called.
+  bool addsNone = areIn(toPartial, fromPartial);
+  if (axes.combined.empty() && axes.added.empty()) {
     if (from.boxes == to.boxes)
       return {};
     if (isWithin)
       return {{StepKind::Slice, toPartial, 0}};
-    return {{getMoveKind(from, to, mesh), toPartial, elements}};
+    if (addsNone && areIn(fromPartial, toPartial))
+      fetch.kind = getMoveKind(from, to, mesh);
+    return {fetch};
   }
-  if (!isWithin)
-    return {{StepKind::Fetch, toPartial, elements}};
+  if (!addsNone || !isWithin)
+    return {fetch};
   // A part that all members of a group need is combined as a part.
   if (!isSameOver(axes.combined, to.boxes, mesh))
     return {{StepKind::ReduceScatter, toPartial, elements}};
   llvm::SmallVector<ReshardStep, 2> steps;
   if (from.boxes != to.boxes)
-    steps.push_back(
-        {StepKind::Slice, Axes(from.partial.begin(), from.partial.end()), 0});
+    steps.push_back({StepKind::Slice, fromPartial, 0});
   steps.push_back({StepKind::AllReduce, toPartial, elements});
   return steps;
 }

@@ -10,6 +10,7 @@
 
 tofu.mesh @mesh [x = 2, y = 3]
 tofu.mesh @square [x = 2, y = 2]
+tofu.mesh @line [one = 1, x = 2]
 
 //===----------------------------------------------------------------------===//
 // What a device has already
@@ -212,6 +213,15 @@ func.func @makes_partial(%a: tensor<3xf32>) -> (tensor<3xf32>, tensor<6xf32>) {
   %0 = tofu.reshard %a from #tofu.layout<@mesh, [{x}]> to #tofu.layout<@mesh, [{x}], sum {y}> in [6] : tensor<3xf32> -> tensor<3xf32>
   %1 = tofu.reshard %a from #tofu.layout<@mesh, [{x}]> to #tofu.layout<@mesh, [{}], sum {x}> in [6] : tensor<3xf32> -> tensor<6xf32>
   return %0, %1 : tensor<3xf32>, tensor<6xf32>
+}
+
+// Along an axis of one device there is one addend: nothing to combine.
+// CHECK-LABEL: func.func @one_addend(
+// CHECK-NEXT: tofu.fetch %{{.*}} from #tofu.layout<@line, [{x}], sum {one}> to #tofu.layout<@line, [{}]> in [6] : tensor<3xf32> -> tensor<6xf32>
+// CHECK-NEXT: return
+func.func @one_addend(%a: tensor<3xf32>) -> tensor<6xf32> {
+  %0 = tofu.reshard %a from #tofu.layout<@line, [{x}], sum {one}> to #tofu.layout<@line, [{}]> in [6] : tensor<3xf32> -> tensor<6xf32>
+  return %0 : tensor<6xf32>
 }
 
 // A tensor without elements has no index at which a slice could start.

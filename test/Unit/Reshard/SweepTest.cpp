@@ -593,18 +593,16 @@ const std::vector<Shape> kFlatShapes = {{},     {8},    {5},   {1},
                                         {4, 2}, {5, 3}, {5, 1}};
 const std::vector<Shape> kDeepShapes = {{2, 4, 2}, {3, 5, 2}, {5, 4, 1}};
 
-// A prime stride, so that every form is met.
 TEST(Sweep, Mesh2) { sweep({2}, kShapes); }
 TEST(Sweep, Mesh3) { sweep({3}, kShapes); }
-TEST(Sweep, Mesh2x2) { sweep({2, 2}, kShapes, 11); }
-TEST(Sweep, Mesh2x3) { sweep({2, 3}, kShapes, 11); }
-TEST(Sweep, Mesh2x2x2) { sweep({2, 2, 2}, kFlatShapes, 101); }
+TEST(Sweep, Mesh2x2) { sweep({2, 2}, kShapes); }
+TEST(Sweep, Mesh2x3) { sweep({2, 3}, kShapes); }
+// A prime stride, so that all forms are met.
+TEST(Sweep, Mesh2x2x2) { sweep({2, 2, 2}, kFlatShapes, 11); }
 
-// All pairs, for changes of the planner or the runtime: minutes.
-TEST(Sweep, DISABLED_Mesh2x2) { sweep({2, 2}, kShapes); }
-TEST(Sweep, DISABLED_Mesh2x3) { sweep({2, 3}, kShapes); }
+// For changes of the planner or the runtime, by hand.
 TEST(Sweep, DISABLED_Mesh3x2) { sweep({3, 2}, kShapes); }
-TEST(Sweep, DISABLED_Mesh2x2x2) { sweep({2, 2, 2}, kFlatShapes); }
+TEST(Sweep, DISABLED_Mesh2x2x2Flat) { sweep({2, 2, 2}, kFlatShapes); }
 TEST(Sweep, DISABLED_Mesh2x2x2Deep) { sweep({2, 2, 2}, kDeepShapes); }
 
 } // namespace

@@ -172,6 +172,20 @@ int64_t expectedBytes(const Case &c) {
   return elements * bytesOf(c.type);
 }
 
+/// The combiners that a type has.
+std::vector<int64_t> combinersOf(int64_t type) {
+  std::vector<int64_t> combiners = {TOFU_COMBINE_SUM, TOFU_COMBINE_PROD,
+                                    TOFU_COMBINE_MIN, TOFU_COMBINE_MAX};
+  for (int64_t combiner = TOFU_COMBINE_AND; combiner < TOFU_NUM_COMBINERS;
+       ++combiner) {
+    bool forFloats =
+        combiner == TOFU_COMBINE_MINNUM || combiner == TOFU_COMBINE_MAXNUM;
+    if (forFloats == isFloatType(type))
+      combiners.push_back(combiner);
+  }
+  return combiners;
+}
+
 //===----------------------------------------------------------------------===//
 // Random cases
 //===----------------------------------------------------------------------===//
@@ -274,16 +288,7 @@ Case CaseMaker::make(int64_t devices) {
     makeMoves(c);
     return c;
   }
-  bool isFloat = isFloatType(c.type);
-  std::vector<int64_t> combiners = {TOFU_COMBINE_SUM, TOFU_COMBINE_PROD,
-                                    TOFU_COMBINE_MIN, TOFU_COMBINE_MAX};
-  for (int64_t combiner = TOFU_COMBINE_AND; combiner < TOFU_NUM_COMBINERS;
-       ++combiner) {
-    bool forFloats =
-        combiner == TOFU_COMBINE_MINNUM || combiner == TOFU_COMBINE_MAXNUM;
-    if (forFloats == isFloat)
-      combiners.push_back(combiner);
-  }
+  std::vector<int64_t> combiners = combinersOf(c.type);
   c.combiner = combiners[below(combiners.size())];
   makePartials(c);
   return c;
@@ -461,6 +466,76 @@ TEST(Collective, LargeInPlaceAllReduce) {
   });
   for (int64_t device = 0; device < kDevices; ++device)
     EXPECT_TRUE(values[device] == expected) << device;
+}
+
+TEST(Collective, InPlaceAllReduceOfReplicas) {
+  // Three addends, on two groups of devices that share the work.
+  constexpr int64_t kDevices = 6, kSize = 10007;
+  Case c = allReduce(kDevices, TOFU_COMBINE_SUM, TOFU_I64, kSize);
+  c.groupSize = 3;
+  c.groups = {0, 0, 0, 1, 1, 1};
+  std::vector<int64_t> table = c.table();
+  std::vector<std::vector<int64_t>> values(kDevices);
+  for (int64_t device = 0; device < kDevices; ++device)
+    for (int64_t i = 0; i < kSize; ++i)
+      values[device].push_back((device % 3 + 1) * i);
+  TestWorld world(kDevices);
+  TofuStatus status = world.run([&](TofuContext *context, int64_t device) {
+    void *data = values[device].data();
+    void *memref[5] = {data, data, nullptr, (void *)kSize, (void *)1};
+    tofuCollective(context, nullptr, table.data(), "", 1, memref, 1, memref);
+  });
+  EXPECT_EQ(status, TOFU_OK) << world.error();
+  int64_t received = 0;
+  for (int64_t device = 0; device < kDevices; ++device) {
+    int64_t wrong = 0;
+    for (int64_t i = 0; i < kSize; ++i)
+      wrong += values[device][i] != 6 * i;
+    EXPECT_EQ(wrong, 0) << device;
+    received += world.collectives(device)[0].receivedBytes;
+  }
+  // Two addends to one device, the sum to five others.
+  EXPECT_EQ(received, (2 + 5) * kSize * 8);
+}
+
+TEST(Collective, NeutralElements) {
+  // A value made partial on three devices, and combined again, is itself.
+  constexpr int64_t kDevices = 3, kSize = 5;
+  TestWorld world(kDevices);
+  for (int64_t type = 0; type < TOFU_NUM_ELEMENT_TYPES; ++type)
+    for (int64_t combiner : combinersOf(type)) {
+      Case c = allReduce(kDevices, combiner, type, kSize);
+      std::vector<int64_t> combines = c.table(), makes = combines;
+      makes[TOFU_COLLECTIVE_KIND] = TOFU_FETCH;
+      std::swap(makes[TOFU_COLLECTIVE_ADDENDS], makes[TOFU_COLLECTIVE_SLOTS]);
+      // The devices' addends are to be their slots.
+      auto *addends = makes.data() + TOFU_COLLECTIVE_HEADER + kDevices;
+      std::swap_ranges(addends, addends + kDevices, addends + kDevices);
+
+      TestMemref whole({kSize}, {0}, 0, bytesOf(type));
+      for (int64_t i = 0; i < kSize; ++i)
+        store(type, whole.at({i}, bytesOf(type)),
+              type == TOFU_I1 ? i % 2 : double(i - 2));
+      std::vector<TestMemref> partials, results;
+      for (auto *memrefs : {&partials, &results})
+        for (int64_t device = 0; device < kDevices; ++device)
+          memrefs->emplace_back(std::vector<int64_t>{kSize},
+                                std::vector<size_t>{0}, 0, bytesOf(type));
+      TofuStatus status = world.run([&](TofuContext *context, int64_t device) {
+        tofuCollective(context, nullptr, makes.data(), "", 1,
+                       whole.descriptor(), 1, partials[device].descriptor());
+        tofuCollective(context, nullptr, combines.data(), "", 1,
+                       partials[device].descriptor(), 1,
+                       results[device].descriptor());
+      });
+      ASSERT_EQ(status, TOFU_OK) << world.error();
+      for (int64_t device = 0; device < kDevices; ++device)
+        for (int64_t i = 0; i < kSize; ++i)
+          EXPECT_EQ(std::memcmp(results[device].at({i}, bytesOf(type)),
+                                whole.at({i}, bytesOf(type)), bytesOf(type)),
+                    0)
+              << "combiner " << combiner << ", type " << type << ", at " << i;
+    }
 }
 
 TEST(Collective, ManyInARow) {

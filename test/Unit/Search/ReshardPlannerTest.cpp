@@ -179,3 +179,17 @@ TEST(Steps, Kinds) {
   EXPECT_EQ(kindsOf({x, {1}}, {ofX, {}}, mesh), Kinds{StepKind::Fetch});
   EXPECT_EQ(kindsOf({x, {}}, {x, {1}}, mesh), Kinds{StepKind::Fetch});
 }
+
+TEST(Steps, AxesOfSizeOne) {
+  Mesh mesh = meshOf({1, 2});
+  auto whole = boxesOf({4}, {{}}, mesh), cut = boxesOf({4}, {{1}}, mesh);
+  using Kinds = llvm::SmallVector<StepKind>;
+  EXPECT_EQ(kindsOf({whole, {0}}, {whole, {}}, mesh), Kinds());
+  EXPECT_EQ(kindsOf({whole, {}}, {cut, {0}}, mesh), Kinds{StepKind::Slice});
+  // A gather would have to leave the value partial over the axis.
+  EXPECT_EQ(kindsOf({cut, {0}}, {whole, {}}, mesh), Kinds{StepKind::Fetch});
+  EXPECT_EQ(kindsOf({cut, {}}, {whole, {0}}, mesh), Kinds{StepKind::Fetch});
+  EXPECT_EQ(kindsOf({whole, {1}}, {cut, {0}}, mesh), Kinds{StepKind::Fetch});
+  EXPECT_EQ(kindsOf({whole, {0, 1}}, {cut, {}}, mesh),
+            Kinds{StepKind::ReduceScatter});
+}

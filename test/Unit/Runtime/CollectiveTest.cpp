@@ -498,6 +498,21 @@ TEST(Collective, InPlaceAllReduceOfReplicas) {
   EXPECT_EQ(received, (2 + 5) * kSize * 8);
 }
 
+TEST(Collective, FetchOfOverlappingAndEmptyBoxes) {
+  // The last device lacks the first half, the first one [4, 7); the others
+  // hold, or need, nothing.
+  Case c;
+  c.type = TOFU_I32;
+  c.shape = {8};
+  c.groups = {0, 1, 2, 3};
+  c.from = {{{0, 4}}, {{2, 6}}, {{3, 3}}, {{4, 8}}};
+  c.to = {{{1, 7}}, {{8, 8}}, {{5, 2}}, {{0, 8}}};
+  ASSERT_EQ(expectedBytes(c), 4 * (3 + 4));
+  TestWorld world(4);
+  CaseMaker maker(1);
+  check(c, maker, world);
+}
+
 TEST(Collective, NeutralElements) {
   // A value made partial on three devices, and combined again, is itself.
   constexpr int64_t kDevices = 3, kSize = 5;

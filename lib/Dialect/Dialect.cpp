@@ -178,14 +178,7 @@ static LogicalResult verifyStrategy(Operation *op, StrategyAttr strategy) {
     return op->emitOpError() << "strategy: ";
   };
   SmallVector<int64_t> shape(strategy.getDims().size());
-  if (failed(asLayout.verifyPlacement(emitError, shape, mesh.getMesh())))
-    return failure();
-  int64_t operands = 0;
-  for (int64_t operand : strategy.getPartialOperands())
-    operands |= int64_t(1) << operand;
-  if (partial && !llvm::is_contained(semantics.getLinear(), operands))
-    return op->emitOpError() << "not linear in its partial operands";
-  return success();
+  return asLayout.verifyPlacement(emitError, shape, mesh.getMesh());
 }
 
 /// True if boxes may be computed on a mesh: it may be verified after its users.

@@ -214,16 +214,6 @@ func.func @no_partial_operand(%a: tensor<8xf32>) {
 // -----
 
 tofu.mesh @mesh [x = 2]
-func.func @not_linear(%a: tensor<8xf32>) {
-  // expected-error@below {{'test.op' op not linear in its partial operands}}
-  "test.op"(%a, %a) {tofu.semantics = #tofu.semantics<[m = 8], (a[m], b[m]) -> (), linear [{0, 1}]>,
-                     tofu.strategy = #tofu.strategy<@mesh, [{}], partial {x} in [0]>} : (tensor<8xf32>, tensor<8xf32>) -> ()
-  return
-}
-
-// -----
-
-tofu.mesh @mesh [x = 2]
 func.func @unsplittable(%a: tensor<8xf32>) {
   // expected-error@below {{'test.op' op dim m is unsplittable}}
   "test.op"(%a) {tofu.semantics = #tofu.semantics<[m = 8 : unsplittable], (a[m]) -> ()>,

@@ -32,6 +32,9 @@ public:
   Plan make() {
     for (const Value &value : graph.values)
       plan.layouts.push_back({pickCuts(value.shape.size(), {}), {}});
+    for (const auto &values : graph.tied)
+      for (unsigned value : values)
+        plan.layouts[value] = plan.layouts[values.front()];
     for (const Operator &op : graph.operators)
       plan.strategies.push_back(pickStrategy(op));
     countBytes(graph, plan, options.charge);

@@ -53,6 +53,10 @@ public:
     // What a training step carries to the next one is state, not data.
     for (const Carried &carried : graph.carried)
       isArgument[carried.to] = false;
+    // Nor is what a loop carries.
+    for (const auto &values : graph.tied)
+      for (unsigned value : values)
+        isArgument[value] = false;
   }
 
   /// Every batch that some dim of some data argument may be, or, in a program

@@ -246,9 +246,7 @@ public:
     if (failed(visitArguments()))
       return failure();
     Block &body = function.getBody().front();
-    bool good = true;
-    for (Operation &op : body.without_terminator())
-      good &= succeeded(visit(&op));
+    bool good = succeeded(visit(body));
     good &= succeeded(visitReturn(body.getTerminator()));
     return success(good);
   }
@@ -382,6 +380,56 @@ private:
   //===--------------------------------------------------------------------===//
   // Operations
   //===--------------------------------------------------------------------===//
+
+  LogicalResult visit(Block &block) {
+    bool good = true;
+    for (Operation &op : block.without_terminator())
+      good &= succeeded(isPlannedBranch(&op) ? visitBranch(&op) : visit(&op));
+    return success(good);
+  }
+
+  /// A branch or loop: what it hands on lies as what that becomes, and all that
+  /// one operand may become lies alike.
+  LogicalResult visitBranch(Operation *op) {
+    SmallVector<Handover> handovers = getHandovers(op);
+    for (const Handover &handover : handovers)
+      for (Value input : handover.inputs) {
+        LayoutAttr layout = getPlannedLayout(input);
+        if (!layout)
+          return op->emitOpError() << "has no layouts; run tofu-plan";
+        if (layout != getPlannedLayout(handover.inputs.front()))
+          return op->emitOpError()
+                 << "hands one value on in the layouts " << layout << " and "
+                 << getPlannedLayout(handover.inputs.front());
+        if (failed(checkPartial(op, "what it hands on", layout, {},
+                                Combiner::Sum)))
+          return failure();
+        if (isStatic(input))
+          if (auto flaw = prover.cover(boxesOf(layout, shapeOf(input)),
+                                       shapeOf(input), mesh))
+            return op->emitOpError()
+                   << "what it hands on: " << explain(*flaw, "hold");
+        placements[input] = layout;
+      }
+    bool good = true;
+    auto handOn = [&](Operation *from) {
+      for (const Handover &handover : handovers) {
+        OpOperand *operand = handover.operand;
+        if (operand->getOwner() == from && !isRemade(operand->get()))
+          good &= succeeded(
+              checkNeed(from, "operand " + Twine(operand->getOperandNumber()),
+                        operand->get(), placementOf(handover.inputs.front())));
+      }
+    };
+    handOn(op);
+    for (Region &region : op->getRegions()) {
+      if (region.empty())
+        continue;
+      good &= succeeded(visit(region.front()));
+      handOn(region.front().getTerminator());
+    }
+    return success(good);
+  }
 
   LogicalResult visit(Operation *op) {
     if (op->getNumResults() == 1 && isConstantTensor(op->getResult(0)))

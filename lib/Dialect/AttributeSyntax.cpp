@@ -82,7 +82,12 @@ ParseResult mlir::tofu::syntax::parsePartial(AsmParser &parser,
   combiner = Combiner::None;
   if (failed(parser.parseOptionalComma()))
     return success();
-  return failure(parseCombiner(parser, combiner) || parseAxes(parser, partial));
+  SMLoc loc = parser.getCurrentLocation();
+  if (parseCombiner(parser, combiner) || parseAxes(parser, partial))
+    return failure();
+  if (partial.empty())
+    return parser.emitError(loc) << "a combiner needs partial axes";
+  return success();
 }
 
 void mlir::tofu::syntax::printPartial(AsmPrinter &printer, AxesAttr partial,

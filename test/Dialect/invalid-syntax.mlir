@@ -189,3 +189,8 @@
 
 // expected-error@below {{linear, but dim k combines by max}}
 "test.op"() {a = #tofu.semantics<[k = 4 : max], (a[k]) -> (r[]), linear [{0}]>} : () -> ()
+
+// -----
+
+// expected-error@below {{a combiner needs partial axes}}
+"test.op"() {a = #tofu.layout<@mesh, [{x}], sum {}>} : () -> ()

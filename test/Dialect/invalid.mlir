@@ -178,7 +178,7 @@ func.func @axis_cuts_and_is_partial() -> index {
 
 tofu.mesh @mesh [x = 2]
 func.func @combiner_without_axes() -> index {
-  // expected-error@below {{'tofu.shard_offset' op placement: a combiner goes with partial axes}}
+  // expected-error@below {{a combiner needs partial axes}}
   %0 = tofu.shard_offset 0 of #tofu.layout<@mesh, [{x}], sum {}> in [8] : index
   return %0 : index
 }

@@ -146,10 +146,12 @@ std::optional<GatheredDim> mlir::tofu::findGatheredDim(linalg::LinalgOp op) {
   auto extracts = getExtracts(op, table);
   if (!extracts || extracts->size() != 1)
     return std::nullopt;
+  ArrayRef<int64_t> shape = extract.getTensor().getType().getShape();
+  if (ShapedType::isDynamicShape(shape))
+    return std::nullopt;
   for (auto [dim, index] : llvm::enumerate(extract.getIndices()))
     if (!toAffine(op, index))
-      return GatheredDim{table, static_cast<unsigned>(dim),
-                         extract.getTensor().getType().getDimSize(dim)};
+      return GatheredDim{table, static_cast<unsigned>(dim), shape[dim]};
   return std::nullopt;
 }
 

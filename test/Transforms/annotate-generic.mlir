@@ -116,7 +116,8 @@ func.func @windows(%a: tensor<8x5xf32>, %w: tensor<2xf32>, %out: tensor<4x5xf32>
 // Bodies
 //===----------------------------------------------------------------------===//
 
-// A tensor that the body reads is an operand, all of it: an embedding's table.
+// A tensor that the body reads is an operand, in parts of what the loops index: an
+// embedding's table. Parts of the dim that data indexes add up.
 // CHECK-LABEL: func.func @captured(
 // CHECK: linalg.generic
 // CHECK-SAME: #tofu.semantics<[d0 = 8, d1 = 4, d2 = 100 : sum], (in0[d0], _, in2[d2, d1]) -> (out0[d0, d1])>

@@ -184,6 +184,7 @@ def LocalizePass : Pass<"tofu-localize", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::tofu::TofuDialect",
                            "::mlir::linalg::LinalgDialect",
                            "::mlir::arith::ArithDialect",
+                           "::mlir::scf::SCFDialect",
                            "::mlir::tensor::TensorDialect"];
   let statistics = [
     Statistic<"numLocal", "local", "Operations that compute a part">,

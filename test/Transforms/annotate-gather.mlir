@@ -1,0 +1,52 @@
+// Semantics of bodies that extract from tensors, where they aren't cut.
+//
+// Part of the Tofu project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+// RUN: tofu-opt %s -tofu-annotate | FileCheck %s
+
+// A table of unknown size stays whole along the dim that data indexes.
+// CHECK-LABEL: func.func @captured_unknown(
+// CHECK: linalg.generic
+// CHECK-SAME: #tofu.semantics<[d0 = 8, d1 = 4], (in0[d0], _, in2[:, d1]) -> (out0[d0, d1])>
+func.func @captured_unknown(%ids: tensor<8xindex>, %table: tensor<?x4xf32>, %out: tensor<8x4xf32>) -> tensor<8x4xf32> {
+  %0 = linalg.generic {indexing_maps = [affine_map<(m, n) -> (m)>, affine_map<(m, n) -> (m, n)>], iterator_types = ["parallel", "parallel"]}
+      ins(%ids : tensor<8xindex>) outs(%out : tensor<8x4xf32>) {
+  ^bb0(%row: index, %o: f32):
+    %n = linalg.index 1 : index
+    %x = tensor.extract %table[%row, %n] : tensor<?x4xf32>
+    linalg.yield %x : f32
+  } -> tensor<8x4xf32>
+  return %0 : tensor<8x4xf32>
+}
+
+// Two places of one tensor that differ are read from all of it, and so is what
+// may be out of bounds but for a condition.
+// CHECK-LABEL: func.func @neighbours(
+// CHECK: linalg.generic
+// CHECK-SAME: #tofu.semantics<[d0 = 7], (_, in1[:], in2[:]) -> (out0[d0])>
+func.func @neighbours(%a: tensor<8xf32>, %b: tensor<4xf32>, %out: tensor<7xf32>) -> tensor<7xf32> {
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  %zero = arith.constant 0.0 : f32
+  %0 = linalg.generic {indexing_maps = [affine_map<(m) -> (m)>], iterator_types = ["parallel"]}
+      outs(%out : tensor<7xf32>) {
+  ^bb0(%o: f32):
+    %m = linalg.index 0 : index
+    %next = arith.addi %m, %c1 : index
+    %x = tensor.extract %a[%m] : tensor<8xf32>
+    %y = tensor.extract %a[%next] : tensor<8xf32>
+    %inside = arith.cmpi ult, %m, %c4 : index
+    %z = scf.if %inside -> f32 {
+      %v = tensor.extract %b[%m] : tensor<4xf32>
+      scf.yield %v : f32
+    } else {
+      scf.yield %zero : f32
+    }
+    %s = arith.addf %x, %y : f32
+    %t = arith.addf %s, %z : f32
+    linalg.yield %t : f32
+  } -> tensor<7xf32>
+  return %0 : tensor<7xf32>
+}

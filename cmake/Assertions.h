@@ -1,5 +1,4 @@
-//===- Assertions.h - Assertions against an LLVM without ---------*- C++
-//-*-===//
+//===- Assertions.h - Assertions against an LLVM without --------*- C++ -*-===//
 //
 // Part of the Tofu project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -10,6 +10,8 @@
 
 #include "DeviceCall.h"
 
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
 #include "llvm/Support/WithColor.h"
 
 #include <chrono>
@@ -18,6 +20,15 @@
 
 using namespace mlir;
 using namespace mlir::tofu;
+
+std::string mlir::tofu::getLibraryFolder(const char *argv0) {
+  std::string self = llvm::sys::fs::getMainExecutable(
+      argv0, reinterpret_cast<void *>(&getLibraryFolder));
+  SmallString<128> path = llvm::sys::path::parent_path(self);
+  llvm::sys::path::append(path, "..", TOFU_LIBRARY_FOLDER);
+  llvm::sys::path::remove_dots(path, /*remove_dot_dot=*/true);
+  return path.str().str();
+}
 
 static double now() {
   using Seconds = std::chrono::duration<double>;

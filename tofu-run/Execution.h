@@ -14,6 +14,9 @@
 
 namespace mlir::tofu {
 
+/// Where backends are: beside the folder of this program, which `argv0` names.
+std::string getLibraryFolder(const char *argv0);
+
 /// A result on all devices.
 struct GatheredResult {
   HostTensor whole;

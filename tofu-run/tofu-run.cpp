@@ -18,7 +18,6 @@
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Support/FileUtilities.h"
-#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/SourceMgr.h"
@@ -341,16 +340,6 @@ ExitCode Runner::run() {
 //===----------------------------------------------------------------------===//
 // main
 //===----------------------------------------------------------------------===//
-
-/// Where backends are: beside this program's folder.
-static std::string getLibraryFolder(const char *argv0) {
-  std::string self = llvm::sys::fs::getMainExecutable(
-      argv0, reinterpret_cast<void *>(&getLibraryFolder));
-  SmallString<128> path = llvm::sys::path::parent_path(self);
-  llvm::sys::path::append(path, "..", TOFU_LIBRARY_FOLDER);
-  llvm::sys::path::remove_dots(path, /*remove_dot_dot=*/true);
-  return path.str().str();
-}
 
 int main(int argc, char **argv) {
   llvm::InitLLVM initLLVM(argc, argv);

@@ -1,5 +1,4 @@
-//===- AttributeSyntax.h - What attributes have in common --------*- C++
-//-*-===//
+//===- AttributeSyntax.h - What attributes have in common -------*- C++ -*-===//
 //
 // Part of the Tofu project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -36,15 +36,20 @@ bool mlir::tofu::isRelative(AffineExpr expr) {
 }
 
 /// `index`, a value in the body of `op`, as an expression over its loops; null
-/// if it is none.
-static AffineExpr toAffine(linalg::LinalgOp op, Value index) {
+/// if it is none, or nested too deeply.
+static AffineExpr toAffine(linalg::LinalgOp op, Value index,
+                           unsigned depth = 0) {
+  constexpr unsigned kMostDepth = 8;
+  if (depth > kMostDepth)
+    return {};
   MLIRContext *context = op.getContext();
   if (std::optional<int64_t> constant = getConstantIntValue(index))
     return getAffineConstantExpr(*constant, context);
   Operation *def = index.getDefiningOp();
   auto binary = [&](auto combine) -> AffineExpr {
-    AffineExpr lhs = toAffine(op, def->getOperand(0));
-    AffineExpr rhs = lhs ? toAffine(op, def->getOperand(1)) : AffineExpr();
+    AffineExpr lhs = toAffine(op, def->getOperand(0), depth + 1);
+    AffineExpr rhs =
+        lhs ? toAffine(op, def->getOperand(1), depth + 1) : AffineExpr();
     return rhs ? combine(lhs, rhs) : AffineExpr();
   };
   if (!def)

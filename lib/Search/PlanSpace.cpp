@@ -42,13 +42,16 @@ PlanSpace::PlanSpace(const PartitionGraph &graph, const SearchOptions &options)
   for (auto [i, op] : llvm::enumerate(graph.operators))
     for (const Result &result : op.results)
       producers[result.value] = i;
-  isTied.assign(graph.values.size(), false);
-  for (const auto &values : graph.tied)
-    for (unsigned value : values)
-      isTied[value] = true;
   findPartials();
   parents.resize(graph.operators.size() + graph.values.size());
   std::iota(parents.begin(), parents.end(), 0);
+  isTied.assign(graph.values.size(), false);
+  for (const auto &values : graph.tied)
+    for (unsigned value : values) {
+      isTied[value] = true;
+      parents[graph.operators.size() + value] =
+          graph.operators.size() + values.front();
+    }
   if (options.joinElementwise)
     joinElementwise();
   makeVariables();
@@ -168,18 +171,10 @@ void PlanSpace::makeVariables() {
     const Value &value = graph.values[index];
     if (value.constant || valueVariables[index] >= 0)
       return;
-    if (isTied[index])
-      for (const auto &values : graph.tied)
-        if (llvm::is_contained(values, index))
-          for (unsigned other : values)
-            if (valueVariables[other] >= 0)
-              valueVariables[index] = valueVariables[other];
-    if (valueVariables[index] >= 0)
-      return;
     Kind kind;
     for (int64_t size : value.shape)
       kind.dims.push_back({size, DimKind::Parallel});
-    bool joined = findRoot(parents, numOps + index) != numOps + index;
+    bool joined = findRoot(parents, numOps + index) < numOps;
     kind.mayBeWhole = options.replication && !joined;
     kind.mayBePartial = partial[index];
     unsigned var = variableOf(numOps + index, kind);

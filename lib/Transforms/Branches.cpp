@@ -65,6 +65,21 @@ LayoutAttr mlir::tofu::getPlannedLayout(Value value) {
   return dyn_cast_or_null<LayoutAttr>(entry(layouts, arg.getArgNumber()));
 }
 
+FailureOr<LayoutAttr> mlir::tofu::getHandoverLayout(Operation *op,
+                                                    const Handover &handover) {
+  LayoutAttr common;
+  for (Value input : handover.inputs) {
+    LayoutAttr layout = getPlannedLayout(input);
+    if (!layout)
+      return op->emitOpError() << "has no layouts; run tofu-plan";
+    if (common && layout != common)
+      return op->emitOpError() << "hands one value on in the layouts " << layout
+                               << " and " << common;
+    common = layout;
+  }
+  return common;
+}
+
 int64_t mlir::tofu::getTripCount(Block *block) {
   // Larger ones leave no room for the bytes of a plan.
   constexpr int64_t kMostTrips = int64_t(1) << 20;

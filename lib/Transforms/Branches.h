@@ -40,6 +40,11 @@ SmallVector<Handover> getHandovers(Operation *op);
 /// or the result of an operation; null if it has none.
 LayoutAttr getPlannedLayout(Value value);
 
+/// The layout of all that `handover`, of the branch `op`, may become. Fails,
+/// with an error, if one has none or they differ.
+FailureOr<LayoutAttr> getHandoverLayout(Operation *op,
+                                        const Handover &handover);
+
 /// Times that `block` runs for every run of its function, where that is known;
 /// loops of unknown length count once.
 int64_t getTripCount(Block *block);

@@ -55,17 +55,13 @@ private:
   /// A branch or loop: what it hands on must lie as what that becomes.
   LogicalResult visitBranch(Operation *op) {
     SmallVector<Handover> handovers = getHandovers(op);
-    for (const Handover &handover : handovers)
-      for (Value input : handover.inputs) {
-        LayoutAttr layout = getPlannedLayout(input);
-        if (!layout)
-          return op->emitOpError() << "has no layouts; run tofu-plan";
-        if (layout != getPlannedLayout(handover.inputs.front()))
-          return op->emitOpError()
-                 << "hands one value on in the layouts " << layout << " and "
-                 << getPlannedLayout(handover.inputs.front());
-        placements[input] = layout;
-      }
+    for (const Handover &handover : handovers) {
+      FailureOr<LayoutAttr> layout = getHandoverLayout(op, handover);
+      if (failed(layout))
+        return failure();
+      for (Value input : handover.inputs)
+        placements[input] = *layout;
+    }
     auto handOn = [&](Operation *from) {
       for (const Handover &handover : handovers) {
         Value value = handover.operand->get();

@@ -127,13 +127,13 @@ private:
 
   LogicalResult visitBranch(Operation *op) {
     SmallVector<Handover> handovers = getHandovers(op);
-    for (const Handover &handover : handovers)
-      for (Value input : handover.inputs) {
-        LayoutAttr layout = getPlannedLayout(input);
-        if (!layout)
-          return op->emitOpError() << "has no layouts; run tofu-plan";
-        placements[input] = layout;
-      }
+    for (const Handover &handover : handovers) {
+      FailureOr<LayoutAttr> layout = getHandoverLayout(op, handover);
+      if (failed(layout))
+        return failure();
+      for (Value input : handover.inputs)
+        placements[input] = *layout;
+    }
     auto localType = [&](Value value) {
       PlacementAttrInterface placement = placements.lookup(value);
       return placement ? Type(getLocalType(typeOf(value), placement, mesh))

@@ -392,25 +392,20 @@ private:
   /// one operand may become lies alike.
   LogicalResult visitBranch(Operation *op) {
     SmallVector<Handover> handovers = getHandovers(op);
-    for (const Handover &handover : handovers)
+    for (const Handover &handover : handovers) {
+      FailureOr<LayoutAttr> layout = getHandoverLayout(op, handover);
+      if (failed(layout) || failed(checkPartial(op, "what it hands on", *layout,
+                                                {}, Combiner::Sum)))
+        return failure();
       for (Value input : handover.inputs) {
-        LayoutAttr layout = getPlannedLayout(input);
-        if (!layout)
-          return op->emitOpError() << "has no layouts; run tofu-plan";
-        if (layout != getPlannedLayout(handover.inputs.front()))
-          return op->emitOpError()
-                 << "hands one value on in the layouts " << layout << " and "
-                 << getPlannedLayout(handover.inputs.front());
-        if (failed(checkPartial(op, "what it hands on", layout, {},
-                                Combiner::Sum)))
-          return failure();
         if (isStatic(input))
-          if (auto flaw = prover.cover(boxesOf(layout, shapeOf(input)),
+          if (auto flaw = prover.cover(boxesOf(*layout, shapeOf(input)),
                                        shapeOf(input), mesh))
             return op->emitOpError()
                    << "what it hands on: " << explain(*flaw, "hold");
-        placements[input] = layout;
+        placements[input] = *layout;
       }
+    }
     bool good = true;
     auto handOn = [&](Operation *from) {
       for (const Handover &handover : handovers) {

@@ -19,9 +19,7 @@
 
 #include "mlir/Pass/PassManager.h"
 #include "llvm/Support/CommandLine.h"
-#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/InitLLVM.h"
-#include "llvm/Support/Path.h"
 
 using namespace mlir;
 using namespace mlir::tofu;
@@ -49,15 +47,6 @@ static cl::opt<bool>
 
 /// Every so many cases run twice.
 static constexpr uint64_t kTwice = 16;
-
-static std::string getLibraryFolder(const char *argv0) {
-  std::string self = llvm::sys::fs::getMainExecutable(
-      argv0, reinterpret_cast<void *>(&getLibraryFolder));
-  SmallString<128> path = llvm::sys::path::parent_path(self);
-  llvm::sys::path::append(path, "..", TOFU_LIBRARY_FOLDER);
-  llvm::sys::path::remove_dots(path, /*remove_dot_dot=*/true);
-  return path.str().str();
-}
 
 /// Lines for fuzz.py: the case before it runs, as it may crash, and then how
 /// it went.

@@ -600,7 +600,9 @@ TEST(Sweep, Mesh2x3) { sweep({2, 3}, kShapes); }
 // A prime stride, so that all forms are met.
 TEST(Sweep, Mesh2x2x2) { sweep({2, 2, 2}, kFlatShapes, 11); }
 
-// For changes of the planner or the runtime, by hand.
+// Switched off as they take most of a minute together, too long for every run
+// of the suite: to be run by hand when the planner or the runtime's collectives
+// change (docs/Testing.md).
 TEST(Sweep, DISABLED_Mesh3x2) { sweep({3, 2}, kShapes); }
 TEST(Sweep, DISABLED_Mesh2x2x2Flat) { sweep({2, 2, 2}, kFlatShapes); }
 TEST(Sweep, DISABLED_Mesh2x2x2Deep) { sweep({2, 2, 2}, kDeepShapes); }

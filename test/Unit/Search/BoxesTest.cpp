@@ -14,15 +14,7 @@
 #include <random>
 
 using namespace mlir::tofu::search;
-
-static Mesh meshOf(llvm::ArrayRef<int64_t> sizes) {
-  Mesh mesh;
-  for (int64_t size : sizes) {
-    mesh.sizes.push_back(size);
-    mesh.names.push_back("a" + std::to_string(mesh.names.size()));
-  }
-  return mesh;
-}
+using reference::meshOf;
 
 static reference::Elements elementsOf(const Box &box) {
   std::vector<reference::Element> all{{}};

@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Tofu/Search/Proof.h"
+#include "Reference.h"
 
 #include "gtest/gtest.h"
 
@@ -19,17 +20,9 @@
 #include <random>
 
 using namespace mlir::tofu::search;
+using reference::meshOf;
 
 using Point = std::vector<int64_t>;
-
-static Mesh meshOf(llvm::ArrayRef<int64_t> sizes) {
-  Mesh mesh;
-  for (int64_t size : sizes) {
-    mesh.sizes.push_back(size);
-    mesh.names.push_back("a" + std::to_string(mesh.names.size()));
-  }
-  return mesh;
-}
 
 static std::vector<Box> boxesOf(llvm::ArrayRef<int64_t> shape,
                                 llvm::ArrayRef<Axes> axes, const Mesh &mesh) {

@@ -17,8 +17,19 @@
 #include "Tofu/Search/PartitionGraph.h"
 
 #include <set>
+#include <string>
 
 namespace mlir::tofu::search::reference {
+
+/// A mesh with axes a0, a1, ... of the given sizes.
+inline Mesh meshOf(llvm::ArrayRef<int64_t> sizes) {
+  Mesh mesh;
+  for (int64_t size : sizes) {
+    mesh.sizes.push_back(size);
+    mesh.names.push_back("a" + std::to_string(mesh.names.size()));
+  }
+  return mesh;
+}
 
 /// An element of a tensor by its indices, and those that a device holds.
 using Element = std::vector<int64_t>;

@@ -402,3 +402,11 @@ func.func @unknown_attribute() {
   "test.op"() {tofu.strategies = []} : () -> ()
   return
 }
+
+// -----
+
+func.func @arg_layouts_of_no_region(%a: tensor<8xf32>) {
+  // expected-error@below {{'test.op' op tofu.arg_layouts must be an array of one array per region}}
+  "test.op"(%a) {tofu.arg_layouts = [[]]} : (tensor<8xf32>) -> ()
+  return
+}

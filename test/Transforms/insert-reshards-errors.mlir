@@ -76,3 +76,29 @@ func.func @other_combiner(%a: tensor<8xf32> {tofu.layout = #tofu.layout<@mesh, [
                       tofu.strategy = #tofu.strategy<@mesh, [{}], partial {x} in [0]>, tofu.layouts = [#tofu.layout<@mesh, [{}], max {x}>]} : tensor<8xf32>
   return %0 : tensor<8xf32>
 }
+
+// -----
+
+tofu.mesh @mesh [x = 2]
+func.func @branch_without_layouts(%p: i1, %a: tensor<8xf32> {tofu.layout = #tofu.layout<@mesh, [{x}]>}) -> (tensor<8xf32> {tofu.layout = #tofu.layout<@mesh, [{x}]>}) {
+  // expected-error@below {{'scf.if' op has no layouts; run tofu-plan}}
+  %0 = scf.if %p -> tensor<8xf32> {
+    scf.yield %a : tensor<8xf32>
+  } else {
+    scf.yield %a : tensor<8xf32>
+  }
+  return %0 : tensor<8xf32>
+}
+
+// -----
+
+tofu.mesh @mesh [x = 2]
+func.func @loop_in_two_layouts(%n: index, %a: tensor<8xf32> {tofu.layout = #tofu.layout<@mesh, [{x}]>}) -> (tensor<8xf32> {tofu.layout = #tofu.layout<@mesh, [{x}]>}) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  // expected-error-re@below {{'scf.for' op hands one value on in the layouts {{.*}} and {{.*}}}}
+  %0 = scf.for %i = %c0 to %n step %c1 iter_args(%x = %a) -> tensor<8xf32> {
+    scf.yield %x : tensor<8xf32>
+  } {tofu.arg_layouts = [[unit, #tofu.layout<@mesh, [{x}]>]], tofu.layouts = [#tofu.layout<@mesh, [{}]>]}
+  return %0 : tensor<8xf32>
+}

@@ -8,6 +8,8 @@
 
 #include "Tofu/Dialect/Models.h"
 
+#include "Tiling.h"
+
 #include "mlir/IR/Builders.h"
 
 using namespace mlir;
@@ -50,6 +52,25 @@ void SemanticsBuilder::addResult(ArrayRef<AffineExpr> index) {
 
 SemanticsAttr SemanticsBuilder::build() {
   return SemanticsAttr::get(context, dims, operands, results, linear);
+}
+
+SemanticsAttr mlir::tofu::computeSemantics(Operation *op, std::string &why) {
+  if (auto partitionable = dyn_cast<PartitionableOpInterface>(op))
+    return partitionable.computeSemantics(why);
+  if (auto tiling = dyn_cast<TilingInterface>(op))
+    return computeTilingSemantics(tiling, why);
+  why = "it has no semantics";
+  return {};
+}
+
+bool mlir::tofu::hasModel(Operation *op) {
+  return isa<PartitionableOpInterface, TilingInterface>(op);
+}
+
+FailureOr<SmallVector<Value>> mlir::tofu::createLocal(LocalPiece &piece) {
+  if (auto partitionable = dyn_cast<PartitionableOpInterface>(piece.op))
+    return partitionable.createLocal(piece);
+  return createLocalTile(piece);
 }
 
 LogicalResult mlir::tofu::requireAllRead(const LocalPiece &piece) {

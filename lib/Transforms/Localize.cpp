@@ -261,10 +261,8 @@ private:
         return failure();
       operand = *local;
     }
-    auto partitionable = dyn_cast<PartitionableOpInterface>(op);
     FailureOr<SmallVector<Value>> results =
-        partitionable ? partitionable.createLocal(piece)
-                      : createDescribed(piece);
+        hasModel(op) ? createLocal(piece) : createDescribed(piece);
     if (failed(results))
       return failure();
     for (auto [global, local] : llvm::zip_equal(op->getResults(), *results))

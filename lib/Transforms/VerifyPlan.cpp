@@ -95,6 +95,7 @@ static bool isIdempotent(Combiner combiner) {
   case Combiner::MaxNum:
   case Combiner::MinUI:
   case Combiner::MaxUI:
+  case Combiner::Region:
     return true;
   case Combiner::None:
   case Combiner::Sum:

@@ -42,6 +42,16 @@ bool hasModel(Operation *op);
 /// Emits an error and fails if it cannot.
 FailureOr<SmallVector<Value>> createLocal(LocalPiece &piece);
 
+/// The dim that numbers the parts in result `i`'s partial results, where the
+/// operation combines them itself and loop `dim` is cut.
+FailureOr<unsigned> getPartsDim(Operation *op, unsigned i, unsigned dim);
+
+/// Operations that combine the partial results of `op`, `parts`, to its results:
+/// the values of these. `dim` is the loop that was cut. Emits an error and fails
+/// if it cannot.
+FailureOr<SmallVector<Value>> createMerge(OpBuilder &builder, Operation *op,
+                                          ValueRange parts, unsigned dim);
+
 /// Semantics under construction: dims and accesses with made-up names.
 class SemanticsBuilder {
 public:

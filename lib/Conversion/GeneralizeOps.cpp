@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Tofu/Conversion/Passes.h"
+#include "Tofu/Dialect/Structure.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -53,11 +54,9 @@ static LogicalResult lowerPacking(RewriterBase &rewriter, Operation *op) {
 /// matrices. Upstream does so for sizes that are known, so each tile is made on
 /// its own: one by one of the loops that may have any number of iterations.
 template <typename TransformOp>
-static LogicalResult
-lowerTransforms(RewriterBase &rewriter, Operation *root,
-                ArrayRef<int64_t> tileSizes,
-                FailureOr<Operation *> (*decompose)(RewriterBase &,
-                                                    TransformOp)) {
+static LogicalResult lowerTransforms(
+    RewriterBase &rewriter, Operation *root, ArrayRef<int64_t> tileSizes,
+    FailureOr<Operation *> (*decompose)(RewriterBase &, TransformOp)) {
   SmallVector<TransformOp> ops;
   root->walk([&](TransformOp op) { ops.push_back(op); });
   for (TransformOp op : ops) {
@@ -250,6 +249,8 @@ namespace {
 struct GeneralizeOps : public tofu::impl::GeneralizeOpsBase<GeneralizeOps> {
   void runOnOperation() override {
     IRRewriter rewriter(&getContext());
+    structureTensorOps(rewriter, getOperation());
+    lowerScatters(rewriter);
     SmallVector<Operation *> aggregates, packings;
     getOperation()->walk([&](Operation *op) {
       if (isa<linalg::PackOp, linalg::UnPackOp>(op))
@@ -279,6 +280,18 @@ struct GeneralizeOps : public tofu::impl::GeneralizeOpsBase<GeneralizeOps> {
   }
 
 private:
+  void lowerScatters(IRRewriter &rewriter) {
+    SmallVector<tensor::ScatterOp> scatters;
+    getOperation()->walk([&](tensor::ScatterOp op) { scatters.push_back(op); });
+    for (tensor::ScatterOp op : scatters) {
+      rewriter.setInsertionPoint(op);
+      SmallVector<std::optional<PartBounds>> whole(op.getScatterDims().size());
+      rewriter.replaceOp(op,
+                         createScatter(rewriter, op, op.getSource(),
+                                       op.getDest(), op.getIndices(), whole));
+    }
+  }
+
   /// Fills stay: later passes look for them.
   void generalizeNamed(IRRewriter &rewriter) {
     SmallVector<linalg::LinalgOp> named;

@@ -296,7 +296,8 @@ LogicalResult StackOp::verifySymbolUses(SymbolTableCollection &) {
   LayoutAttr from = getFrom(), to = getTo();
   RankedTensorType input = getInput().getType();
   if (from.getCombiner() != Combiner::Region)
-    return emitOpError("input is no partial result that its operation combines");
+    return emitOpError(
+        "input is no partial result that its operation combines");
   int64_t dim = getDim();
   if (dim < 0 || dim > input.getRank())
     return emitOpError() << "has no dim " << dim;
@@ -307,7 +308,8 @@ LogicalResult StackOp::verifySymbolUses(SymbolTableCollection &) {
   AxesAttr numbering = dims[getDim()];
   dims.erase(dims.begin() + getDim());
   search::Mesh mesh = lookupMesh(*this, to.getMesh()).getMesh();
-  search::Axes axes = numbering.resolve(mesh), partial = resolvePartial(from, mesh);
+  search::Axes axes = numbering.resolve(mesh),
+               partial = resolvePartial(from, mesh);
   SmallVector<int64_t> shape(input.getShape());
   shape.insert(shape.begin() + getDim(), mesh.numCoordinates(axes));
   llvm::sort(axes);

@@ -9,6 +9,7 @@
 #include "RegionReduction.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/SmallBitVector.h"
@@ -140,8 +141,7 @@ static std::optional<Scalar> evaluate(Operation *op, ArrayRef<Scalar> in) {
         return whole(compare(cmp.getPredicate(), in[0].real, in[1].real));
       })
       .Case<arith::CmpIOp>([&](arith::CmpIOp cmp) -> std::optional<Scalar> {
-        auto holds =
-            compare(cmp.getPredicate(), in[0].integer, in[1].integer);
+        auto holds = compare(cmp.getPredicate(), in[0].integer, in[1].integer);
         return holds ? whole(*holds) : std::nullopt;
       })
       .Case<arith::SelectOp>([&](auto) -> std::optional<Scalar> {
@@ -183,8 +183,7 @@ static std::optional<Scalar> evaluate(Value value, Scalars &known) {
   if (it != known.end())
     return it->second;
   APInt flag;
-  if (value.getType().isInteger(1) &&
-      matchPattern(value, m_ConstantInt(&flag)))
+  if (value.getType().isInteger(1) && matchPattern(value, m_ConstantInt(&flag)))
     return Scalar::of(int64_t(flag.getZExtValue()));
   Operation *def = value.getDefiningOp();
   if (!def || !comparesAndSelects(def))
@@ -350,8 +349,8 @@ llvm::SmallBitVector Table::getReachable(unsigned begin) const {
 }
 
 /// A part that begins with b and takes in y last has come to p + y. If
-/// a + (p + y) is (a + p) + y, and a + b is a where the part is empty, then taking
-/// the part in is taking its elements in.
+/// a + (p + y) is (a + p) + y, and a + b is a where the part is empty, then
+/// taking the part in is taking its elements in.
 bool Table::splits() const {
   llvm::SmallBitVector all(states.size());
   for (unsigned begin : first) {
@@ -402,9 +401,8 @@ static SmallVector<SmallVector<Value>> getCandidates(linalg::LinalgOp op) {
   }
   SmallVector<SmallVector<Value>> candidates;
   for (Value sofar : op.getRegionOutputArgs())
-    candidates.push_back(llvm::filter_to_vector(free, [&](Value value) {
-      return value.getType() == sofar.getType();
-    }));
+    candidates.push_back(llvm::filter_to_vector(
+        free, [&](Value value) { return value.getType() == sofar.getType(); }));
   return candidates;
 }
 
@@ -458,15 +456,54 @@ static Value copy(OpBuilder &builder, Value value, IRMapping &mapping,
   return mapping.lookup(value);
 }
 
-FailureOr<SmallVector<Value>>
-mlir::tofu::createLinalgMerge(OpBuilder &builder, linalg::LinalgOp op,
-                              ValueRange parts) {
+/// Index of result `i` over the loops of a merge: the parts, then the loops of
+/// `op` that index results, `loops`.
+static SmallVector<AffineExpr> getMergeIndex(linalg::LinalgOp op, unsigned i,
+                                             ArrayRef<AffineExpr> loops,
+                                             bool addsUnitDim) {
+  SmallVector<AffineExpr> index;
+  AffineMap map = op.getMatchingIndexingMap(op.getDpsInitOperand(i));
+  for (AffineExpr expr : map.getResults()) {
+    auto dim = dyn_cast<AffineDimExpr>(expr);
+    index.push_back(dim ? loops[dim.getPosition()] : expr);
+  }
+  if (addsUnitDim)
+    index.push_back(getAffineDimExpr(1, op.getContext()));
+  return index;
+}
+
+/// The body of a merge: takes each partial result as an element.
+static void createMergeBody(OpBuilder &b, Location loc, linalg::LinalgOp op,
+                            const RegionReduction &reduction, ValueRange args) {
+  SmallVector<Value> yielded;
+  unsigned n = reduction.elements.size();
+  for (unsigned i = 0; i < n; ++i) {
+    IRMapping mapping;
+    for (unsigned j = 0; j < n; ++j) {
+      mapping.map(op.getRegionOutputArgs()[j], args[n + j]);
+      mapping.map(reduction.elements[j], args[j]);
+    }
+    mapping.map(reduction.elements[i], args[i]);
+    yielded.push_back(copy(b, op.getBlock()->getTerminator()->getOperand(i),
+                           mapping, op.getBlock()));
+  }
+  linalg::YieldOp::create(b, loc, yielded);
+}
+
+FailureOr<SmallVector<Value>> mlir::tofu::createLinalgMerge(OpBuilder &builder,
+                                                            linalg::LinalgOp op,
+                                                            ValueRange parts) {
   std::string why;
   std::optional<RegionReduction> reduction = matchRegionReduction(op, why);
   if (!reduction)
     return op->emitOpError() << "can't be put together from parts: " << why;
   MLIRContext *context = op.getContext();
-  // The parts are the first loop; the others are those that index results.
+  Location loc = op.getLoc();
+  SmallVector<Value> inits(op.getDpsInits());
+  auto rankOf = [](Value value) {
+    return cast<RankedTensorType>(value.getType()).getRank();
+  };
+  bool addsUnitDim = rankOf(parts[0]) == rankOf(inits[0]) + 2;
   SmallVector<AffineExpr> loops(op.getNumLoops());
   SmallVector<utils::IteratorType> iterators = {utils::IteratorType::reduction};
   for (auto [i, kind] : llvm::enumerate(op.getIteratorTypesArray()))
@@ -474,35 +511,30 @@ mlir::tofu::createLinalgMerge(OpBuilder &builder, linalg::LinalgOp op,
       loops[i] = getAffineDimExpr(iterators.size(), context);
       iterators.push_back(kind);
     }
+  if (addsUnitDim) {
+    iterators.push_back(utils::IteratorType::parallel);
+    for (Value &init : inits)
+      init = tensor::ExpandShapeOp::create(
+          builder, loc, cast<RankedTensorType>(init.getType()).clone({1}), init,
+          ArrayRef<ReassociationIndices>());
+  }
   SmallVector<AffineMap> maps, outputs;
-  for (OpOperand &init : op.getDpsInitsMutable()) {
-    SmallVector<AffineExpr> index;
-    for (AffineExpr expr : op.getMatchingIndexingMap(&init).getResults()) {
-      auto dim = dyn_cast<AffineDimExpr>(expr);
-      index.push_back(dim ? loops[dim.getPosition()] : expr);
-    }
+  for (unsigned i = 0; i < inits.size(); ++i) {
+    SmallVector<AffineExpr> index = getMergeIndex(op, i, loops, addsUnitDim);
     outputs.push_back(AffineMap::get(iterators.size(), 0, index, context));
     index.insert(index.begin(), getAffineDimExpr(0, context));
     maps.push_back(AffineMap::get(iterators.size(), 0, index, context));
   }
   maps.append(outputs);
   auto merge = linalg::GenericOp::create(
-      builder, op.getLoc(), op->getResultTypes(), parts, op.getDpsInits(), maps,
-      iterators, [&](OpBuilder &b, Location loc, ValueRange args) {
-        SmallVector<Value> yielded;
-        unsigned n = reduction->elements.size();
-        for (unsigned i = 0; i < n; ++i) {
-          IRMapping mapping;
-          for (unsigned j = 0; j < n; ++j) {
-            mapping.map(op.getRegionOutputArgs()[j], args[n + j]);
-            mapping.map(reduction->elements[j], args[j]);
-          }
-          mapping.map(reduction->elements[i], args[i]);
-          yielded.push_back(copy(b,
-                                 op.getBlock()->getTerminator()->getOperand(i),
-                                 mapping, op.getBlock()));
-        }
-        linalg::YieldOp::create(b, loc, yielded);
+      builder, loc, TypeRange(ValueRange(inits)), parts, inits, maps, iterators,
+      [&](OpBuilder &b, Location loc, ValueRange args) {
+        createMergeBody(b, loc, op, *reduction, args);
       });
-  return SmallVector<Value>(merge.getResults());
+  SmallVector<Value> results(merge.getResults());
+  if (addsUnitDim)
+    for (Value &result : results)
+      result = tensor::CollapseShapeOp::create(
+          builder, loc, result, ArrayRef<ReassociationIndices>());
+  return results;
 }

@@ -108,13 +108,11 @@ private:
 
 /// True for what a scratch copy has a copy of, so that it stays known.
 static bool isScalarConstant(Value value) {
-  return matchPattern(value, m_Constant()) &&
-         !isa<ShapedType>(value.getType());
+  return matchPattern(value, m_Constant()) && !isa<ShapedType>(value.getType());
 }
 
 Scratch::Scratch(Operation *op)
-    : module(ModuleOp::create(op->getLoc())),
-      builder(module->getBodyRegion()) {
+    : module(ModuleOp::create(op->getLoc())), builder(module->getBodyRegion()) {
   Block *body = module->getBody();
   SetVector<Value> captured;
   getUsedValuesDefinedAbove(op->getRegions(), captured);
@@ -149,8 +147,8 @@ FailureOr<SmallVector<int64_t>> Scratch::getRanges() {
   if (tiling.getLoopIteratorTypes().size() != ranges.size())
     return failure();
   for (unsigned i = 0; i < 2 * ranges.size(); ++i)
-    bounds.push_back(module->getBody()->addArgument(builder.getIndexType(),
-                                                    copy->getLoc()));
+    bounds.push_back(
+        module->getBody()->addArgument(builder.getIndexType(), copy->getLoc()));
   return ranges;
 }
 
@@ -286,41 +284,6 @@ std::optional<TileDim> Scratch::readDim(OpFoldResult offset, OpFoldResult size,
 // Tiles
 //===----------------------------------------------------------------------===//
 
-/// The tile of an operation that makes partial results along loop `reduction`.
-static FailureOr<TilingResult>
-tilePartially(OpBuilder &builder, Operation *op, unsigned reduction,
-              ValueRange init, ArrayRef<OpFoldResult> offsets,
-              ArrayRef<OpFoldResult> sizes) {
-  llvm::SetVector<unsigned> dims;
-  dims.insert(reduction);
-  OpFoldResult number = builder.getIndexAttr(0);
-  return cast<PartialReductionOpInterface>(op).tileToPartialReduction(
-      builder, op->getLoc(),
-      ReductionTilingStrategy::PartialReductionOuterParallel, init, offsets,
-      sizes, dims, number);
-}
-
-/// What the partial results of one part start from, for loops of the given
-/// sizes.
-static FailureOr<SmallVector<Value>>
-createPartialInit(OpBuilder &builder, Operation *op, unsigned reduction,
-                  ArrayRef<OpFoldResult> sizes) {
-  llvm::SetVector<unsigned> dims;
-  dims.insert(reduction);
-  SmallVector<OpFoldResult> parts(sizes);
-  parts[reduction] = builder.getIndexAttr(1);
-  return cast<PartialReductionOpInterface>(op)
-      .generateInitialTensorForPartialReduction(builder, op->getLoc(), parts,
-                                                dims);
-}
-
-static SmallVector<OpFoldResult> getAttrs(OpBuilder &builder,
-                                          ArrayRef<int64_t> values) {
-  return llvm::map_to_vector(values, [&](int64_t value) -> OpFoldResult {
-    return builder.getIndexAttr(value);
-  });
-}
-
 /// Has the interface make a tile before the copy.
 LogicalResult Scratch::tile(const Cut &cut) {
   builder.setInsertionPoint(copy);
@@ -334,8 +297,9 @@ LogicalResult Scratch::tile(const Cut &cut) {
   if (!cut.reduction)
     return cast<TilingInterface>(copy).getTiledImplementation(builder, offsets,
                                                               sizes);
-  FailureOr<SmallVector<Value>> init = createPartialInit(
-      builder, copy, *cut.reduction, getAttrs(builder, ranges));
+  FailureOr<SmallVector<Value>> init =
+      createPartialInit(builder, copy, *cut.reduction,
+                        getAsIndexOpFoldResult(builder.getContext(), ranges));
   if (failed(init))
     return failure();
   return tilePartially(builder, copy, *cut.reduction, *init, offsets, sizes);
@@ -349,16 +313,15 @@ FailureOr<unsigned> Scratch::getPartsDim(unsigned i, unsigned loop) {
   SmallVector<OpFoldResult> zeros(numLoops(), builder.getIndexAttr(0)), first,
       count;
   OpFoldResult number = bounds.front();
-  if (failed(cast<PartialReductionOpInterface>(copy)
-                 .getPartialResultTilePosition(
-                     builder, i,
-                     ReductionTilingStrategy::PartialReductionOuterParallel,
-                     zeros, getAttrs(builder, ranges), dims, number, first,
-                     count)))
+  if (failed(
+          cast<PartialReductionOpInterface>(copy).getPartialResultTilePosition(
+              builder, i,
+              ReductionTilingStrategy::PartialReductionOuterParallel, zeros,
+              getAsIndexOpFoldResult(builder.getContext(), ranges), dims,
+              number, first, count)))
     return failure();
   auto *it = llvm::find(first, number);
-  int64_t rank =
-      cast<RankedTensorType>(copy->getResult(i).getType()).getRank();
+  int64_t rank = cast<RankedTensorType>(copy->getResult(i).getType()).getRank();
   if (it == first.end() || int64_t(first.size()) != rank + 1)
     return failure();
   return it - first.begin();
@@ -556,9 +519,8 @@ static std::optional<TileBoxes> addReduction(Operation *op,
   return std::nullopt;
 }
 
-static SmallVector<AffineExpr> toIndex(const TileBox &box,
-                                       SemanticsBuilder &builder,
-                                       MLIRContext *context) {
+static SmallVector<AffineExpr>
+toIndex(const TileBox &box, SemanticsBuilder &builder, MLIRContext *context) {
   SmallVector<AffineExpr> index;
   for (const std::optional<TileDim> &dim : box) {
     if (!dim) {
@@ -645,254 +607,8 @@ SemanticsAttr mlir::tofu::computeTilingSemantics(TilingInterface op,
   return build(op, *ranges, cut, *whole, parts ? *parts : *whole);
 }
 
-//===----------------------------------------------------------------------===//
-// Local pieces
-//===----------------------------------------------------------------------===//
-
-namespace {
-
-/// Builds the tile of one device. The interface sees a copy of the operation on
-/// placeholders of the global types; what it takes of them is then taken of the
-/// local operands.
-class LocalTile {
-public:
-  explicit LocalTile(LocalPiece &piece)
-      : piece(piece), builder(piece.builder), loc(piece.op->getLoc()) {}
-
-  FailureOr<SmallVector<Value>> create();
-
-private:
-  void createCopy();
-  LogicalResult findBounds();
-  FailureOr<SmallVector<Value>> createPartial();
-  Value dropPartsDim(Value value, unsigned result);
-  LogicalResult rebase(unsigned tensor);
-  Value takeSlice(tensor::ExtractSliceOp slice, unsigned tensor);
-  Value cast(Value value, Type type);
-  void clean();
-
-  LocalPiece &piece;
-  OpBuilder &builder;
-  Location loc;
-  Operation *copy = nullptr;
-  SmallVector<Value> placeholders;
-  SmallVector<int64_t> ranges;
-  SmallVector<OpFoldResult> offsets, sizes;
-  std::optional<unsigned> reduction;
-};
-
-} // namespace
-
-void LocalTile::createCopy() {
-  IRMapping mapping = piece.mapping;
-  SmallVector<Value> tensors = getTensorOperands(piece.op);
-  for (Value tensor : tensors) {
-    auto type = mlir::cast<RankedTensorType>(tensor.getType());
-    placeholders.push_back(tensor::EmptyOp::create(
-        builder, loc, type.getShape(), type.getElementType()));
-    mapping.map(tensor, placeholders.back());
-  }
-  copy = builder.clone(*piece.op, mapping);
-  // A tensor that is used twice has two placeholders.
-  unsigned next = 0;
-  for (OpOperand &operand : copy->getOpOperands())
-    if (isa<RankedTensorType>(operand.get().getType()))
-      operand.set(placeholders[next++]);
-  for (StringRef name :
-       {TofuDialect::kSemantics, TofuDialect::kStrategy, TofuDialect::kLayouts})
-    copy->removeDiscardableAttr(name);
-}
-
-LogicalResult LocalTile::findBounds() {
-  for (Range range :
-       mlir::cast<TilingInterface>(copy).getIterationDomain(builder)) {
-    std::optional<int64_t> size = getConstantIntValue(range.size);
-    if (!size)
-      return piece.op->emitOpError("has a loop of unknown size");
-    ranges.push_back(*size);
-  }
-  if (ranges.size() > piece.semantics.getDims().size())
-    return piece.op->emitOpError()
-           << "has " << ranges.size() << " loops, its semantics "
-           << piece.semantics.getDims().size() << " dims";
-  for (auto [loop, range] : llvm::enumerate(ranges)) {
-    bool isCut = !piece.strategy.getDims()[loop].empty();
-    offsets.push_back(isCut ? piece.iterationOffset(loop)
-                            : builder.getIndexAttr(0));
-    sizes.push_back(isCut ? piece.iterationSize(loop)
-                          : builder.getIndexAttr(range));
-    if (isCut &&
-        piece.semantics.getDims()[loop].getKind() == DimKind::Reduction)
-      reduction = loop;
-  }
-  return success();
-}
-
-Value LocalTile::cast(Value value, Type type) {
-  if (value.getType() == type)
-    return value;
-  return tensor::CastOp::create(builder, loc, type, value);
-}
-
-/// What a slice of the global operand is of the local one: all of it where the
-/// operand has just the box of this tile.
-Value LocalTile::takeSlice(tensor::ExtractSliceOp slice, unsigned tensor) {
-  Value local = piece.operands[tensor];
-  ArrayRef<AffineExpr> index =
-      piece.semantics.getOperands()[tensor].getIndex();
-  SmallVector<OpFoldResult> first = slice.getMixedOffsets(),
-                            count = slice.getMixedSizes();
-  for (auto [dim, expr] : llvm::enumerate(index)) {
-    if (!expr)
-      continue;
-    first[dim] = builder.getIndexAttr(0);
-    count[dim] = piece.operandSize(tensor, dim);
-  }
-  RankedTensorType type =
-      tensor::ExtractSliceOp::inferCanonicalRankReducedResultType(
-          slice.getType().getRank(),
-          mlir::cast<RankedTensorType>(local.getType()), count);
-  Value taken = tensor::ExtractSliceOp::create(
-      builder, loc, type, local, first, count, slice.getMixedStrides());
-  return cast(taken, slice.getType());
-}
-
-/// Has the tile use the local operand.
-LogicalResult LocalTile::rebase(unsigned tensor) {
-  Value local = piece.operands[tensor];
-  for (OpOperand &use :
-       llvm::make_early_inc_range(placeholders[tensor].getUses())) {
-    Operation *user = use.getOwner();
-    if (copy->isAncestor(user))
-      continue;
-    if (auto dim = dyn_cast<tensor::DimOp>(user)) {
-      std::optional<int64_t> number = dim.getConstantIndex();
-      auto type = mlir::cast<RankedTensorType>(placeholders[tensor].getType());
-      if (!number || *number < 0 || *number >= type.getRank())
-        return piece.op->emitOpError("asks for a dim that is not known");
-      dim.replaceAllUsesWith(
-          arith::ConstantIndexOp::create(builder, loc, type.getDimSize(*number))
-              .getResult());
-      dim.erase();
-      continue;
-    }
-    if (!local)
-      return piece.op->emitOpError()
-             << "operand " << tensor
-             << " is not read by its semantics, but by the operation";
-    OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPoint(user);
-    if (auto slice = dyn_cast<tensor::ExtractSliceOp>(user)) {
-      slice.replaceAllUsesWith(takeSlice(slice, tensor));
-      slice.erase();
-      continue;
-    }
-    if (local.getType() != placeholders[tensor].getType())
-      return piece.op->emitOpError()
-             << "operand " << tensor << " is used whole, but cut";
-    use.set(local);
-  }
-  return success();
-}
-
-/// The local result without the dim that numbers the parts.
-Value LocalTile::dropPartsDim(Value value, unsigned result) {
-  auto type = mlir::cast<RankedTensorType>(value.getType());
-  int64_t rank =
-      mlir::cast<RankedTensorType>(copy->getResult(result).getType())
-          .getRank();
-  if (type.getRank() == rank)
-    return value;
-  unsigned parts = *getPartsDim(
-      mlir::cast<PartialReductionOpInterface>(copy), result, *reduction);
-  SmallVector<OpFoldResult> first(rank + 1, builder.getIndexAttr(0)),
-      steps(rank + 1, builder.getIndexAttr(1)),
-      count = tensor::getMixedSizes(builder, loc, value);
-  SmallVector<int64_t> shape(type.getShape());
-  shape.erase(shape.begin() + parts);
-  count[parts] = builder.getIndexAttr(1);
-  return tensor::ExtractSliceOp::create(builder, loc, type.clone(shape), value,
-                                        first, count, steps);
-}
-
-/// A tile that starts from neutral elements.
-FailureOr<SmallVector<Value>> LocalTile::createPartial() {
-  FailureOr<SmallVector<Value>> global = createPartialInit(
-      builder, copy, *reduction, getAttrs(builder, ranges));
-  FailureOr<SmallVector<Value>> local =
-      createPartialInit(builder, copy, *reduction, sizes);
-  if (failed(global) || failed(local))
-    return failure();
-  FailureOr<TilingResult> tile =
-      tilePartially(builder, copy, *reduction, *global, offsets, sizes);
-  if (failed(tile))
-    return failure();
-  for (auto [whole, part] : llvm::zip_equal(*global, *local))
-    for (OpOperand &use : llvm::make_early_inc_range(whole.getUses())) {
-      auto slice = dyn_cast<tensor::ExtractSliceOp>(use.getOwner());
-      if (!slice) {
-        use.set(part);
-        continue;
-      }
-      OpBuilder::InsertionGuard guard(builder);
-      builder.setInsertionPoint(slice);
-      SmallVector<OpFoldResult> first(slice.getSourceType().getRank(),
-                                      builder.getIndexAttr(0));
-      SmallVector<OpFoldResult> count =
-          tensor::getMixedSizes(builder, loc, part);
-      RankedTensorType type =
-          tensor::ExtractSliceOp::inferCanonicalRankReducedResultType(
-              slice.getType().getRank(),
-              mlir::cast<RankedTensorType>(part.getType()), count);
-      Value taken = tensor::ExtractSliceOp::create(
-          builder, loc, type, part, first, count, slice.getMixedStrides());
-      slice.replaceAllUsesWith(cast(taken, slice.getType()));
-      slice.erase();
-    }
-  SmallVector<Value> results;
-  for (auto [i, value] : llvm::enumerate(tile->tiledValues))
-    results.push_back(dropPartsDim(value, i));
-  return results;
-}
-
-/// Erases what was there for the interface only.
-void LocalTile::clean() {
-  copy->erase();
-  for (Value placeholder : placeholders)
-    if (placeholder.use_empty())
-      placeholder.getDefiningOp()->erase();
-}
-
-FailureOr<SmallVector<Value>> LocalTile::create() {
-  createCopy();
-  if (failed(findBounds()))
-    return failure();
-  FailureOr<SmallVector<Value>> results = failure();
-  if (reduction) {
-    results = createPartial();
-  } else {
-    FailureOr<TilingResult> tile =
-        mlir::cast<TilingInterface>(copy).getTiledImplementation(
-            builder, offsets, sizes);
-    if (succeeded(tile))
-      results = tile->tiledValues;
-  }
-  if (failed(results) || results->size() != copy->getNumResults())
-    return piece.op->emitOpError("could not be tiled");
-  for (unsigned tensor = 0; tensor < placeholders.size(); ++tensor)
-    if (failed(rebase(tensor)))
-      return failure();
-  clean();
-  return results;
-}
-
-FailureOr<SmallVector<Value>> mlir::tofu::createLocalTile(LocalPiece &piece) {
-  return LocalTile(piece).create();
-}
-
-FailureOr<unsigned>
-mlir::tofu::getPartsDim(PartialReductionOpInterface op, unsigned i,
-                        unsigned loop) {
+FailureOr<unsigned> mlir::tofu::getPartsDim(PartialReductionOpInterface op,
+                                            unsigned i, unsigned loop) {
   Scratch scratch(op);
   if (failed(scratch.getRanges()))
     return failure();

@@ -32,6 +32,20 @@ SemanticsAttr computeTilingSemantics(TilingInterface op, std::string &why);
 /// The tile of `piece.op` that this device computes.
 FailureOr<SmallVector<Value>> createLocalTile(LocalPiece &piece);
 
+/// The tile of `op` that makes partial results along loop `reduction`, from
+/// `init`.
+FailureOr<TilingResult> tilePartially(OpBuilder &builder, Operation *op,
+                                      unsigned reduction, ValueRange init,
+                                      ArrayRef<OpFoldResult> offsets,
+                                      ArrayRef<OpFoldResult> sizes);
+
+/// What the partial results of one part start from, for loops of the given
+/// sizes.
+FailureOr<SmallVector<Value>> createPartialInit(OpBuilder &builder,
+                                                Operation *op,
+                                                unsigned reduction,
+                                                ArrayRef<OpFoldResult> sizes);
+
 /// The dim of result `i`'s partial results that numbers the parts of `loop`.
 FailureOr<unsigned> getPartsDim(PartialReductionOpInterface op, unsigned i,
                                 unsigned loop);

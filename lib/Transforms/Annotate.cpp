@@ -8,11 +8,15 @@
 
 #include "Branches.h"
 #include "Tofu/Dialect/Models.h"
+#include "Tofu/Dialect/Structure.h"
 #include "Tofu/Transforms/Passes.h"
 #include "Tofu/Transforms/Remade.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "mlir/Transforms/Passes.h"
 #include "llvm/ADT/StringSet.h"
 
@@ -107,8 +111,10 @@ static LogicalResult verifyGiven(Operation *op, SemanticsAttr given) {
 namespace {
 struct AnnotatePass : public tofu::impl::AnnotatePassBase<AnnotatePass> {
   void runOnOperation() override {
-    if (failed(inlineCalls()))
+    if (failed(inlineCalls()) || failed(dropUnusedResults()))
       return signalPassFailure();
+    IRRewriter rewriter(&getContext());
+    structureTensorOps(rewriter, getOperation());
     for (auto function : getOperation().getOps<func::FuncOp>())
       if (!function.isExternal() && failed(annotate(function)))
         return signalPassFailure();
@@ -126,6 +132,22 @@ struct AnnotatePass : public tofu::impl::AnnotatePassBase<AnnotatePass> {
     pipeline.addPass(createInlinerPass({}, [](OpPassManager &) {}));
     pipeline.addPass(createSymbolDCEPass());
     return runPipeline(pipeline, getOperation());
+  }
+
+  /// A result that nobody uses, such as the index beside a maximum, may keep a
+  /// reduction from being cut.
+  LogicalResult dropUnusedResults() {
+    SmallVector<Operation *> ops;
+    getOperation()->walk([&](linalg::GenericOp op) {
+      if (llvm::any_of(op->getResults(),
+                       [](Value result) { return result.use_empty(); }))
+        ops.push_back(op);
+    });
+    RewritePatternSet patterns(&getContext());
+    linalg::populateEraseUnusedOperandsAndResultsPatterns(patterns);
+    GreedyRewriteConfig config;
+    config.setStrictness(GreedyRewriteStrictness::ExistingOps);
+    return applyOpPatternsGreedily(ops, std::move(patterns), config);
   }
 
   LogicalResult annotate(func::FuncOp function) {

@@ -142,9 +142,15 @@ private:
     FailureOr<SmallVector<Value>> stacked = stack(op, semantics, strategy);
     if (failed(stacked))
       return failure();
+    SmallVector<Value> parts(*stacked);
+    bool areNumbers = llvm::all_of(
+        op->getResults(), [&](Value value) { return shapeOf(value).empty(); });
+    if (areNumbers && isa<linalg::LinalgOp>(op))
+      for (Value &part : parts)
+        part = addUnitDim(part);
     Operation *last = end->getPrevNode();
-    FailureOr<SmallVector<Value>> merged = createMerge(
-        builder, op, *stacked, getCutReduction(semantics, strategy));
+    FailureOr<SmallVector<Value>> merged =
+        createMerge(builder, op, parts, getCutReduction(semantics, strategy));
     if (failed(merged))
       return failure();
     if (failed(planMerge(op, last, end, *merged)))
@@ -153,8 +159,15 @@ private:
          llvm::zip_equal(op->getResults(), *stacked, *merged))
       result.replaceAllUsesExcept(value, part.getDefiningOp());
     dropInitialValues(op, semantics);
+    SmallVector<Value> before(op->getOperands());
     if (failed(needOperands(op, semantics, strategy)))
       return failure();
+    // What the merge begins with is a part of what the parts begin with.
+    for (auto [value, moved] : llvm::zip_equal(before, op->getOperands()))
+      if (value != moved)
+        for (Operation *next = last->getNextNode(); next != end;
+             next = next->getNextNode())
+          next->replaceUsesOfWith(value, moved);
     for (Operation *next = last->getNextNode(); next != end;) {
       Operation *merge = std::exchange(next, next->getNextNode());
       if (failed(visit(merge)))
@@ -190,8 +203,8 @@ private:
       FailureOr<unsigned> dim = getPartsDim(op, i, cut);
       if (failed(dim))
         return failure();
-      auto from = dyn_cast<LayoutAttr>(getResultPlacement(
-          semantics, strategy, i, shapeOf(result), mesh));
+      auto from = dyn_cast<LayoutAttr>(
+          getResultPlacement(semantics, strategy, i, shapeOf(result), mesh));
       if (!from)
         return op->emitOpError() << "result " << i
                                  << " has parts that are no layout; they can't "
@@ -201,13 +214,11 @@ private:
       SmallVector<int64_t> shape(shapeOf(result));
       shape.insert(shape.begin() + *dim,
                    mesh.numCoordinates(axes.resolve(mesh)));
-      auto to = LayoutAttr::get(builder.getContext(), meshName, dims,
-                                AxesAttr::get(builder.getContext(), {}),
-                                Combiner::None);
-      Value part = StackOp::create(
-          builder, op->getLoc(),
-          cast<RankedTensorType>(result.getType()).clone(shape), result, *dim,
-          from, to);
+      LayoutAttr to = getPlainLayout(dims);
+      Value part =
+          StackOp::create(builder, op->getLoc(),
+                          cast<RankedTensorType>(result.getType()).clone(shape),
+                          result, *dim, from, to);
       placements[result] = from;
       placements[part] = to;
       stacked.push_back(part);
@@ -215,40 +226,107 @@ private:
     return stacked;
   }
 
-  /// Where the partial results are merged: as the result is to lie, but cut over
-  /// the axes that numbered the parts too, so that no device merges what another
-  /// one does.
-  SmallVector<AxesAttr> getMergeDims(Operation *op) {
-    auto strategy = op->getAttrOfType<StrategyAttr>(TofuDialect::kStrategy);
-    auto semantics = op->getAttrOfType<SemanticsAttr>(TofuDialect::kSemantics);
-    LayoutAttr layout = getLayout(op->getResult(0));
-    SmallVector<AxesAttr> dims(layout.getDims());
-    if (dims.empty())
-      return dims;
-    ArrayRef<int64_t> shape = shapeOf(op->getResult(0));
-    unsigned longest = llvm::max_element(shape) - shape.begin();
-    SmallVector<StringAttr> axes(dims[longest].getNames());
-    AxesAttr numbering = getNumberingAxes(semantics, strategy);
-    for (StringAttr axis : numbering.getNames()) {
-      bool used = llvm::any_of(dims, [&](AxesAttr dim) {
-        return llvm::is_contained(dim.getNames(), axis);
-      });
-      if (!used)
-        axes.push_back(axis);
-    }
-    dims[longest] = AxesAttr::get(builder.getContext(), axes);
-    return dims;
+  /// A number has no dim along which it could be on some devices only: gives
+  /// its partial results, numbered by their only dim, another one.
+  Value addUnitDim(Value part) {
+    int64_t count = shapeOf(part)[0];
+    auto type = cast<RankedTensorType>(part.getType());
+    auto expanded = tensor::ExpandShapeOp::create(
+        builder, part.getLoc(), type.clone({count, 1}), part,
+        ArrayRef<ReassociationIndices>{{0, 1}});
+    LayoutAttr layout = cast<LayoutAttr>(placements[part]);
+    MLIRContext *context = builder.getContext();
+    AxesAttr none = AxesAttr::get(context, {});
+    std::string why;
+    Operation *op = expanded;
+    op->setAttr(TofuDialect::kSemantics, computeSemantics(op, why));
+    op->setAttr(
+        TofuDialect::kStrategy,
+        StrategyAttr::get(context, meshName, layout.getDims(), none, {}));
+    LayoutAttr wide = getPlainLayout({layout.getDims()[0], none});
+    op->setAttr(TofuDialect::kLayouts, builder.getArrayAttr({wide}));
+    placements[expanded] = wide;
+    return expanded;
   }
 
-  /// Plans the operations after `last` and before `end`, which merge the partial
-  /// results of `op` to `merged`.
+  /// Elements that move if the results of `op` are made as `dims` says and are
+  /// to lie as planned.
+  int64_t countMoved(Operation *op, ArrayRef<AxesAttr> dims) {
+    int64_t moved = 0;
+    for (OpResult result : op->getResults())
+      moved += search::movedElements(
+          getBoxes(getPlainLayout(dims), shapeOf(result), meshOp),
+          getBoxes(getLayout(result), shapeOf(result), meshOp));
+    return moved;
+  }
+
+  /// Where the partial results are merged: each device merges a part of what it
+  /// has of the results, the one from which the fewest elements move on.
+  SmallVector<AxesAttr> getMergeDims(Operation *op, SemanticsAttr semantics,
+                                     StrategyAttr strategy) {
+    AxesAttr numbering = getNumberingAxes(semantics, strategy);
+    OpResult first = op->getResult(0);
+    if (shapeOf(first).empty())
+      return {numbering};
+    auto produced = cast<LayoutAttr>(
+        getResultPlacement(semantics, strategy, 0, shapeOf(first), mesh));
+    bool areAlike = llvm::all_of(op->getResults(), [&](Value result) {
+      return shapeOf(result) == shapeOf(first);
+    });
+    SmallVector<StringAttr> order(numbering.getNames());
+    llvm::sort(order, [](StringAttr a, StringAttr b) {
+      return a.getValue() < b.getValue();
+    });
+    SmallVector<AxesAttr> best;
+    std::optional<int64_t> fewest;
+    // Each axis in turn, in every order of the (few) axes.
+    do {
+      SmallVector<AxesAttr> dims(produced.getDims());
+      int64_t moved = 0;
+      for (StringAttr axis : order) {
+        SmallVector<AxesAttr> nearest;
+        for (unsigned dim = 0; dim < dims.size(); ++dim) {
+          SmallVector<AxesAttr> tried(dims);
+          SmallVector<StringAttr> axes(dims[dim].getNames());
+          axes.push_back(axis);
+          tried[dim] = AxesAttr::get(builder.getContext(), axes);
+          int64_t count = areAlike ? countMoved(op, tried) : 0;
+          if (!nearest.empty() && count >= moved)
+            continue;
+          nearest = tried;
+          moved = count;
+        }
+        dims = nearest;
+      }
+      if (fewest && moved >= *fewest)
+        continue;
+      best = dims;
+      fewest = moved;
+    } while (order.size() <= 4 &&
+             std::next_permutation(order.begin(), order.end(),
+                                   [](StringAttr a, StringAttr b) {
+                                     return a.getValue() < b.getValue();
+                                   }));
+    return best;
+  }
+
+  LayoutAttr getPlainLayout(ArrayRef<AxesAttr> dims) {
+    return LayoutAttr::get(builder.getContext(), meshName, dims,
+                           AxesAttr::get(builder.getContext(), {}),
+                           Combiner::None);
+  }
+
+  /// Plans the operations after `last` and before `end`, which merge the
+  /// partial results of `op` to `merged`.
   LogicalResult planMerge(Operation *op, Operation *last, Operation *end,
                           ArrayRef<Value> merged) {
     for (unsigned i = 0; i < op->getNumResults(); ++i)
       if (!getLayout(op->getResult(i)))
         return op->emitOpError()
                << "result " << i << " has no layout; run tofu-plan";
-    SmallVector<AxesAttr> mergeDims = getMergeDims(op);
+    SmallVector<AxesAttr> mergeDims = getMergeDims(
+        op, op->getAttrOfType<SemanticsAttr>(TofuDialect::kSemantics),
+        op->getAttrOfType<StrategyAttr>(TofuDialect::kStrategy));
     for (Operation *merge = last->getNextNode(); merge != end;
          merge = merge->getNextNode()) {
       std::string why;
@@ -283,8 +361,8 @@ private:
     for (auto [axes, expr] :
          llvm::zip(dims, semantics.getResults()[0].getIndex())) {
       auto dim = dyn_cast_or_null<AffineDimExpr>(expr);
-      if (dim && semantics.getDims()[dim.getPosition()].getKind() ==
-                     DimKind::Parallel)
+      if (dim &&
+          semantics.getDims()[dim.getPosition()].getKind() == DimKind::Parallel)
         cut[dim.getPosition()] = axes;
     }
     return StrategyAttr::get(context, meshName, cut, none, {});

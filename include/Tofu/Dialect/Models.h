@@ -30,8 +30,8 @@ void registerTensorModels(DialectRegistry &registry);
 /// The element-wise operations of arith and math, on tensors.
 void registerElementwiseModels(DialectRegistry &registry);
 
-/// What `op` reads and writes: by its own PartitionableOpInterface, or else read
-/// off what its TilingInterface does. Null if it has neither or cannot be
+/// What `op` reads and writes: by its own PartitionableOpInterface, or else
+/// read off what its TilingInterface does. Null if it has neither or cannot be
 /// described; `why` then says why.
 SemanticsAttr computeSemantics(Operation *op, std::string &why);
 
@@ -46,9 +46,9 @@ FailureOr<SmallVector<Value>> createLocal(LocalPiece &piece);
 /// operation combines them itself and loop `dim` is cut.
 FailureOr<unsigned> getPartsDim(Operation *op, unsigned i, unsigned dim);
 
-/// Operations that combine the partial results of `op`, `parts`, to its results:
-/// the values of these. `dim` is the loop that was cut. Emits an error and fails
-/// if it cannot.
+/// Operations that combine the partial results of `op`, `parts`, to its
+/// results: the values of these. `dim` is the loop that was cut. Emits an error
+/// and fails if it cannot.
 FailureOr<SmallVector<Value>> createMerge(OpBuilder &builder, Operation *op,
                                           ValueRange parts, unsigned dim);
 

@@ -143,6 +143,22 @@ static LogicalResult verifySemantics(Operation *op, SemanticsAttr semantics) {
 // Plan
 //===----------------------------------------------------------------------===//
 
+/// Checks that what is cut after another dim has a box per part.
+static LogicalResult verifyAfter(Operation *op, SemanticsAttr semantics,
+                                 StrategyAttr strategy,
+                                 const search::Mesh &mesh) {
+  FailureOr<search::Operator> described = semantics.getOperator();
+  search::Strategy cuts = strategy.resolve(mesh);
+  for (auto [i, dim] : llvm::enumerate(semantics.getDims()))
+    if (dim.getAfter() && !cuts.dims[i].empty() &&
+        !search::isSplittable(described->dims, i, cuts.dims, mesh))
+      return op->emitOpError()
+             << "dim " << dim.getName().getValue() << " is cut, but dim "
+             << dim.getAfter().getValue()
+             << " before it has several indices in a part";
+  return success();
+}
+
 static LogicalResult verifyStrategy(Operation *op, StrategyAttr strategy) {
   MeshOp mesh = lookupMesh(op, strategy.getMesh());
   if (!mesh)
@@ -168,6 +184,8 @@ static LogicalResult verifyStrategy(Operation *op, StrategyAttr strategy) {
         !strategy.getDims()[i].empty())
       return op->emitOpError()
              << "dim " << dim.getName().getValue() << " is unsplittable";
+  if (failed(verifyAfter(op, semantics, strategy, mesh.getMesh())))
+    return failure();
   // A strategy uses axes as a layout does.
   MLIRContext *context = op->getContext();
   bool partial = !strategy.getPartial().empty();

@@ -50,22 +50,21 @@ static SmallVector<OpFoldResult> getResultSizes(LocalPiece &piece) {
 /// Adds the dims of the expanded side of a reshape; gives the index of every
 /// expanded dim, and of every collapsed one. Parts of the first dim of a group
 /// that isn't of size one are contiguous on the collapsed side; parts of the
-/// others are not, and stay whole.
+/// others are where the parts of those before them have one index each.
 static std::pair<SmallVector<AffineExpr>, SmallVector<AffineExpr>>
 addReshapeDims(Operation *op, SemanticsBuilder &builder,
                ArrayRef<int64_t> expanded,
                ArrayRef<ReassociationIndices> groups) {
   SmallVector<AffineExpr> index(expanded.size(), zero(op)), collapsed;
   for (const ReassociationIndices &group : groups) {
-    AffineExpr sum = zero(op);
-    bool first = true;
+    AffineExpr sum = zero(op), outer;
     for (int64_t dim : group) {
       if (expanded[dim] == 1)
         continue;
-      index[dim] = builder.addDim(expanded[dim], first ? DimKind::Parallel
-                                                       : DimKind::Unsplittable);
+      index[dim] = outer ? builder.addDimAfter(outer, expanded[dim])
+                         : builder.addDim(expanded[dim]);
+      outer = index[dim];
       sum = sum * expanded[dim] + index[dim];
-      first = false;
     }
     collapsed.push_back(sum);
   }

@@ -60,6 +60,9 @@ public:
   /// Adds a dim and gives the expression that stands for it.
   AffineExpr addDim(int64_t size, DimKind kind = DimKind::Parallel,
                     Combiner combiner = Combiner::None);
+  /// Adds a parallel dim that may be cut where the parts of `outer` have one
+  /// index each.
+  AffineExpr addDimAfter(AffineExpr outer, int64_t size);
 
   /// Adds an operand with its index; a null expression is a whole dim.
   void addOperand(ArrayRef<AffineExpr> index);

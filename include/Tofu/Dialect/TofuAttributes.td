@@ -99,11 +99,14 @@ def Tofu_IterationDimAttr : Tofu_Attr<"IterationDim", "iteration_dim"> {
   let description = [{
     A name, a size (`?` where it is not known), and what a cut of it means:
     parts of a parallel dim give parts of the results, parts of a reduction give
-    partial results for the combiner, an unsplittable dim stays whole.
+    partial results for the combiner, an unsplittable dim stays whole. A dim
+    `after` an earlier one may be cut where the parts of that have one index each,
+    like the second of two dims that a reshape joins.
   }];
   let parameters = (ins "::mlir::StringAttr":$name, "int64_t":$size,
                         "::mlir::tofu::DimKind":$kind,
-                        "::mlir::tofu::Combiner":$combiner);
+                        "::mlir::tofu::Combiner":$combiner,
+                        OptionalParameter<"::mlir::StringAttr">:$after);
   let hasCustomAssemblyFormat = 1;
 }
 

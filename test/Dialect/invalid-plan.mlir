@@ -115,6 +115,105 @@ func.func @result_overlaps(%a: tensor<4x3xf32>) {
 // -----
 
 //===----------------------------------------------------------------------===//
+// Semantics of declarations, and of what gets the parts that it reads only
+//===----------------------------------------------------------------------===//
+
+// expected-error@below {{'func.func' op semantics has 1 operands, function has 2 tensors}}
+func.func private @operands(tensor<8xf32>, f32, tensor<8xf32>) -> tensor<8xf32> attributes {
+  tofu.semantics = #tofu.semantics<[m = 8], (a[m]) -> (r[m])>
+}
+
+// -----
+
+// expected-error@below {{'func.func' op semantics has 1 results, function has 2}}
+func.func private @results(tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) attributes {
+  tofu.semantics = #tofu.semantics<[m = 8], (a[m]) -> (r[m])>
+}
+
+// -----
+
+// expected-error@below {{'func.func' op operand 0: semantics has 1 dims, tensor has 2}}
+func.func private @operand_rank(tensor<8x4xf32>) -> tensor<8xf32> attributes {
+  tofu.semantics = #tofu.semantics<[m = 8], (a[m]) -> (r[m])>
+}
+
+// -----
+
+// expected-error@below {{'func.func' op result 0: semantics has 1 dims, tensor has 2}}
+func.func private @result_rank(tensor<8xf32>) -> tensor<8x1xf32> attributes {
+  tofu.semantics = #tofu.semantics<[m = 8], (a[m]) -> (r[m])>
+}
+
+// -----
+
+// expected-error@below {{'func.func' op result 0: semantics of 'f32', which is no ranked tensor}}
+func.func private @result_scalar(tensor<8xf32>) -> f32 attributes {
+  tofu.semantics = #tofu.semantics<[m = 8 : sum], (a[m]) -> (r[])>
+}
+
+// -----
+
+// expected-error@below {{'func.func' op result 0: dim 0 is written in [0, 8), its size is 16}}
+func.func private @result_size(tensor<8xf32>) -> tensor<16xf32> attributes {
+  tofu.semantics = #tofu.semantics<[m = 8], (a[m]) -> (r[m])>
+}
+
+// -----
+
+// expected-error@below {{'func.func' op operand 0: dim 0 is read in [0, 8), its size is 4}}
+func.func private @operand_size(tensor<4xf32>) -> tensor<8xf32> attributes {
+  tofu.semantics = #tofu.semantics<[m = 8], (a[m]) -> (r[m])>
+}
+
+// -----
+
+// expected-error@below {{'func.func' op operand 0: dim 0 is read in [-1, 9), its size is 8}}
+func.func private @padded(tensor<8xf32>) -> tensor<8xf32> attributes {
+  tofu.semantics = #tofu.semantics<[m = 8, i = 3 : unsplittable], (a[m + i - 1]) -> (r[m])>
+}
+
+// -----
+
+// expected-error@below {{'func.func' op operand 0: dim 0 is read from 2 on; a part gets what it reads only, so that must start at 0}}
+func.func private @shifted(tensor<10xf32>) -> tensor<8xf32> attributes {
+  tofu.semantics = #tofu.semantics<[m = 8], (a[m + 2]) -> (r[m])>
+}
+
+// -----
+
+// A part's three elements may be two windows of two, or one of three.
+// expected-error@below {{'func.func' op dim i may be cut, but is nowhere an index by itself, so that the size of a part can't be told; make it unsplittable}}
+func.func private @window(tensor<10xf32>) -> tensor<8xf32> attributes {
+  tofu.semantics = #tofu.semantics<[m = 8, i = 3 : sum], (a[m + i]) -> (r[m])>
+}
+
+// -----
+
+func.func @window(%a: tensor<10xf32>) {
+  // expected-error@below {{'test.op' op dim i may be cut, but is nowhere an index by itself, so that the size of a part can't be told; make it unsplittable}}
+  %0 = "test.op"(%a) {tofu.semantics = #tofu.semantics<[m = 8, i = 3 : sum], (a[m + i]) -> (r[m])>} : (tensor<10xf32>) -> tensor<8xf32>
+  return
+}
+
+// -----
+
+// expected-error@below {{'func.func' op has a body, by which its calls are cut; semantics stand on declarations}}
+func.func private @body(%a: tensor<8xf32>) -> tensor<8xf32> attributes {
+  tofu.semantics = #tofu.semantics<[m = 8], (a[m]) -> (r[m])>
+} {
+  return %a : tensor<8xf32>
+}
+
+// -----
+
+// From the end, and with gaps; one that isn't linear is not cut.
+func.func private @reversed(tensor<16xf32>, tensor<17xf32>, tensor<4xf32>) -> tensor<8xf32> attributes {
+  tofu.semantics = #tofu.semantics<[m = 8], (a[15 - 2 * m - 1], b[2 * m], c[m floordiv 2]) -> (r[m])>
+}
+
+// -----
+
+//===----------------------------------------------------------------------===//
 // Strategies
 //===----------------------------------------------------------------------===//
 

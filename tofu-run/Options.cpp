@@ -48,6 +48,12 @@ struct CommandLine {
       cl::desc("What the devices are: host (threads; the default), or another "
                "libtofu_runtime_NAME.so beside this one")};
 
+  cl::list<std::string> libraries{
+      "shared-libs", cl::CommaSeparated, cl::cat(category),
+      cl::value_desc("files"),
+      cl::desc("Shared libraries with functions that the program declares and "
+               "calls, as _mlir_ciface_NAME")};
+
   cl::opt<int64_t> devices{
       "devices", cl::cat(category), cl::value_desc("k"),
       cl::desc("Number of devices (default: as the program's mesh says, else "
@@ -132,6 +138,7 @@ RunOptions CommandLine::get() const {
   options.file = file;
   options.function = function;
   options.backend = backend;
+  options.libraries = getAll(libraries);
   options.devices = getIfGiven(devices);
   options.mesh = mesh;
   options.plan = plan;

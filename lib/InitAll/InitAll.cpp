@@ -27,6 +27,7 @@ void tofu::registerAllTofuExtensions(DialectRegistry &registry) {
   registerLinalgModels(registry);
   registerTensorModels(registry);
   registerElementwiseModels(registry);
+  registerFuncModels(registry);
   registerBufferizableOpInterfaceModels(registry);
 }
 

@@ -102,7 +102,7 @@ llvm::Expected<Execution> Runner::runSerially() {
     inputs.push_back(std::move(*input));
   }
   auto compiled = Compiled::create(*program->module, program->function, backend,
-                                   optimizationLevel);
+                                   Libraries(), optimizationLevel);
   if (!compiled)
     return compiled.takeError();
   return execute(*program, *compiled, backend, inputs, ExecutionOptions());
@@ -188,7 +188,7 @@ llvm::Error Runner::runCut(const Cut &cut, Checks checks) {
   if (!program)
     return program.takeError();
   auto compiled = Compiled::create(*program->module, program->function, backend,
-                                   optimizationLevel);
+                                   Libraries(), optimizationLevel);
   if (!compiled)
     return compiled.takeError();
   ExecutionOptions options;

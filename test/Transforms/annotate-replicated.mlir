@@ -81,7 +81,7 @@ func.func @branches(%c: i1, %a: tensor<8xf32>) -> tensor<8xf32> {
 func.func private @elsewhere(tensor<8xf32>) -> tensor<8xf32>
 
 func.func @call(%a: tensor<8xf32>) -> tensor<8xf32> {
-  // expected-remark@below {{is replicated: it has no semantics; further ones alike are not reported}}
+  // expected-remark@below {{is replicated: the declaration of its callee has no tofu.semantics; further ones alike are not reported}}
   %0 = call @elsewhere(%a) : (tensor<8xf32>) -> tensor<8xf32>
   return %0 : tensor<8xf32>
 }

@@ -27,6 +27,10 @@ void registerTensorModels(DialectRegistry &registry);
 /// The element-wise operations of arith and math, on tensors.
 void registerElementwiseModels(DialectRegistry &registry);
 
+/// Calls of functions outside of the program, by the semantics that their
+/// declarations carry.
+void registerFuncModels(DialectRegistry &registry);
+
 /// Semantics under construction: dims and accesses with made-up names.
 class SemanticsBuilder {
 public:

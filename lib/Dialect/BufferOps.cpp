@@ -214,7 +214,7 @@ LogicalResult CallOp::verifySymbolUses(SymbolTableCollection &symbols) {
     for (auto [i, want, have] : llvm::enumerate(declared, given)) {
       // Semantics are about tensors only.
       AccessAttr access;
-      if (isa<ShapedType>(want) && !accesses.empty()) {
+      if (isa<RankedTensorType, MemRefType>(want) && !accesses.empty()) {
         access = accesses.front();
         accesses = accesses.drop_front();
       }

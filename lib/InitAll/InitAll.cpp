@@ -28,6 +28,7 @@ void tofu::registerAllTofuExtensions(DialectRegistry &registry) {
   registerTensorModels(registry);
   registerElementwiseModels(registry);
   registerFuncModels(registry);
+  registerBufferizationModels(registry);
   registerBufferizableOpInterfaceModels(registry);
 }
 

@@ -31,6 +31,9 @@ void registerElementwiseModels(DialectRegistry &registry);
 /// declarations carry.
 void registerFuncModels(DialectRegistry &registry);
 
+/// Tensors that are put where another tensor is.
+void registerBufferizationModels(DialectRegistry &registry);
+
 /// Semantics under construction: dims and accesses with made-up names.
 class SemanticsBuilder {
 public:

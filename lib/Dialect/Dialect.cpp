@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Tofu/Dialect/BufferOps.h"
+#include "Tofu/Dialect/Combiners.h"
 #include "Tofu/Dialect/Placement.h"
 #include "Tofu/Dialect/Tofu.h"
 
@@ -119,6 +120,35 @@ struct Described {
 };
 } // namespace
 
+/// Checks that parts of the results can be combined, with the initial values.
+static LogicalResult verifyReduction(const Described &of,
+                                     SemanticsAttr semantics) {
+  for (auto [i, access] : llvm::enumerate(semantics.getOperands())) {
+    if (access.getInitOf() < 0)
+      continue;
+    auto initial = cast<ShapedType>(of.tensors[i]),
+         result = cast<ShapedType>(of.results[access.getInitOf()]);
+    if (initial.getShape() != result.getShape() ||
+        initial.getElementType() != result.getElementType())
+      return of.op->emitOpError()
+             << "operand " << i << ": is " << initial
+             << ", the result that it is the initial value of is " << result;
+  }
+  for (IterationDimAttr dim : semantics.getDims()) {
+    if (dim.getKind() != DimKind::Reduction)
+      continue;
+    for (auto [i, type] : llvm::enumerate(of.results)) {
+      Type element = getElementTypeOrSelf(type);
+      if (element.isIntOrIndexOrFloat() &&
+          !getNeutral(element, dim.getCombiner()))
+        return of.op->emitOpError()
+               << "result " << i << ": values of " << element << " have no "
+               << stringifyCombiner(dim.getCombiner());
+    }
+  }
+  return success();
+}
+
 static LogicalResult verifySemantics(const Described &of,
                                      SemanticsAttr semantics) {
   Operation *op = of.op;
@@ -149,7 +179,7 @@ static LogicalResult verifySemantics(const Described &of,
                             type)))
       return failure();
   }
-  return success();
+  return verifyReduction(of, semantics);
 }
 
 /// Checks the index of an operand of which only what is read is at hand: it

@@ -80,6 +80,30 @@ func.func @result_no_tensor(%a: tensor<8xf32>) {
 
 // -----
 
+func.func @combiner(%a: tensor<8xf32>) {
+  // expected-error@below {{'test.op' op result 0: values of 'f32' have no and}}
+  %0 = "test.op"(%a) {tofu.semantics = #tofu.semantics<[m = 8 : and], (a[m]) -> (r[])>} : (tensor<8xf32>) -> tensor<f32>
+  return
+}
+
+// -----
+
+func.func @combiner_of_floats(%a: tensor<8xi32>) {
+  // expected-error@below {{'test.op' op result 0: values of 'i32' have no maxnum}}
+  %0 = "test.op"(%a) {tofu.semantics = #tofu.semantics<[m = 8 : maxnum], (a[m]) -> (r[])>} : (tensor<8xi32>) -> tensor<i32>
+  return
+}
+
+// -----
+
+func.func @initial_value(%a: tensor<8x4xf32>, %i: tensor<f32>) {
+  // expected-error@below {{'test.op' op operand 1: is 'tensor<f32>', the result that it is the initial value of is 'tensor<4xf32>'}}
+  %0 = "test.op"(%a, %i) {tofu.semantics = #tofu.semantics<[m = 8 : sum, n = 4], (a[m, n], init r[]) -> (r[n])>} : (tensor<8x4xf32>, tensor<f32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
 func.func @result_too_small(%a: tensor<8xf32>) {
   // expected-error@below {{'test.op' op result 0: dim 0 is written in [2, 6), its size is 8}}
   %0 = "test.op"(%a) {tofu.semantics = #tofu.semantics<[m = 4], (a[m]) -> (r[m + 2])>} : (tensor<8xf32>) -> tensor<8xf32>

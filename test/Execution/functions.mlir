@@ -43,13 +43,16 @@ func.func private @scalars(tensor<5xi64>, i1, i8, i16, i32, i64, index, f32, f64
 func.func private @both(tensor<5xbf16>, tensor<5xi1>) -> tensor<i1> attributes {
   tofu.semantics = #tofu.semantics<[i = 5 : and], (x[i], y[i]) -> (all[])>
 }
+func.func private @reverse(tensor<4xf32>) -> tensor<4xf32> attributes {
+  tofu.semantics = #tofu.semantics<[i = 4], (in[3 - i]) -> (out[i]), linear [{0}]>
+}
 func.func private @count() -> tensor<5xi32> attributes {
   tofu.semantics = #tofu.semantics<[i = 5], () -> (out[i])>
 }
 
 func.func @main(%x: tensor<5x4xf32>, %n: tensor<5x4xi32>, %t: tensor<12xf32>, %w: tensor<3xf32>, %m: tensor<5xi64>,
                 %h: tensor<5xbf16>, %o: tensor<5xi1>, %sum: tensor<4xf32>)
-    -> (tensor<5xf32>, tensor<5xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xi32>, tensor<5xf32>, tensor<5xi64>, tensor<i1>, tensor<5xi32>) {
+    -> (tensor<5xf32>, tensor<5xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xi32>, tensor<5xf32>, tensor<5xi64>, tensor<i1>, tensor<5xi32>, tensor<4xf32>) {
   %factor = arith.constant 0.5 : f32
   %0:2 = call @moments(%x, %factor) : (tensor<5x4xf32>, f32) -> (tensor<5xf32>, tensor<5xf32>)
   %1 = call @sum_squares(%x) : (tensor<5x4xf32>) -> tensor<4xf32>
@@ -78,6 +81,8 @@ func.func @main(%x: tensor<5x4xf32>, %n: tensor<5x4xi32>, %t: tensor<12xf32>, %w
   %ones = arith.maximumf %h, %one : tensor<5xbf16>
   %7 = call @both(%ones, %o) : (tensor<5xbf16>, tensor<5xi1>) -> tensor<i1>
   %8 = call @count() : () -> tensor<5xi32>
-  return %0#0, %0#1, %1, %2, %3, %4, %5, %6, %7, %8
-      : tensor<5xf32>, tensor<5xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xi32>, tensor<5xf32>, tensor<5xi64>, tensor<i1>, tensor<5xi32>
+  // Of a sum that may stay partial.
+  %9 = call @reverse(%1) : (tensor<4xf32>) -> tensor<4xf32>
+  return %0#0, %0#1, %1, %2, %3, %4, %5, %6, %7, %8, %9
+      : tensor<5xf32>, tensor<5xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xi32>, tensor<5xf32>, tensor<5xi64>, tensor<i1>, tensor<5xi32>, tensor<4xf32>
 }

@@ -114,6 +114,12 @@ void _mlir_ciface_both(Tensor<uint16_t, 1> *x, Tensor<uint8_t, 1> *y,
     all->data[0] &= (x->data[i] == one) & y->data[i];
 }
 
+/// The last element first.
+void _mlir_ciface_reverse(Tensor<float, 1> *in, Tensor<float, 1> *out) {
+  checkTensor(*in, "reverse");
+  std::reverse_copy(in->data, in->data + in->sizes[0], out->data);
+}
+
 /// Nothing but numbers.
 void _mlir_ciface_count(Tensor<int32_t, 1> *out) {
   for (int64_t i = 0; i < out->sizes[0]; ++i)

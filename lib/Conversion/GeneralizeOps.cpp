@@ -13,6 +13,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Dialect/SCF/Transforms/TileUsingInterface.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Tensor/Transforms/Transforms.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
@@ -46,6 +47,35 @@ static LogicalResult lowerPacking(RewriterBase &rewriter, Operation *op) {
     done = succeeded(linalg::lowerUnPack(rewriter, cast<linalg::UnPackOp>(op)));
   return done ? success()
               : op->emitOpError("cannot be lowered to reshapes and transposes");
+}
+
+/// Rewrites the transforms of Winograd's convolution to products of small
+/// matrices. Upstream does so for sizes that are known, so each tile is made on
+/// its own: one by one of the loops that may have any number of iterations.
+template <typename TransformOp>
+static LogicalResult
+lowerTransforms(RewriterBase &rewriter, Operation *root,
+                ArrayRef<int64_t> tileSizes,
+                FailureOr<Operation *> (*decompose)(RewriterBase &,
+                                                    TransformOp)) {
+  SmallVector<TransformOp> ops;
+  root->walk([&](TransformOp op) { ops.push_back(op); });
+  for (TransformOp op : ops) {
+    scf::SCFTilingOptions options;
+    options.setTileSizes(getAsIndexOpFoldResult(op.getContext(), tileSizes));
+    rewriter.setInsertionPoint(op);
+    FailureOr<scf::SCFTilingResult> tiled = scf::tileUsingSCF(
+        rewriter, cast<TilingInterface>(op.getOperation()), options);
+    if (failed(tiled))
+      return op->emitOpError("cannot be lowered tile by tile");
+    rewriter.replaceOp(op, tiled->replacements);
+    for (Operation *tile : tiled->tiledOps) {
+      rewriter.setInsertionPoint(tile);
+      if (failed(decompose(rewriter, cast<TransformOp>(tile))))
+        return tile->emitOpError("cannot be lowered to products of matrices");
+    }
+  }
+  return success();
 }
 
 /// The larger of zero and `amount`, or its negation.
@@ -234,6 +264,13 @@ struct GeneralizeOps : public tofu::impl::GeneralizeOpsBase<GeneralizeOps> {
     for (Operation *op : packings)
       if (failed(lowerPacking(rewriter, op)))
         return signalPassFailure();
+    if (failed(lowerTransforms(rewriter, getOperation(), {1, 0, 0, 1},
+                               linalg::decomposeWinogradFilterTransformOp)) ||
+        failed(lowerTransforms(rewriter, getOperation(), {0, 0, 1, 1, 1, 1},
+                               linalg::decomposeWinogradInputTransformOp)) ||
+        failed(lowerTransforms(rewriter, getOperation(), {0, 0, 1, 1, 1, 1},
+                               linalg::decomposeWinogradOutputTransformOp)))
+      return signalPassFailure();
     if (failed(decomposeToSlices(rewriter, getOperation())))
       return signalPassFailure();
     simplifyStrides<tensor::ExtractSliceOp>(rewriter, getOperation());

@@ -13,6 +13,7 @@
 
 #include "Tofu/Dialect/BufferOps.h"
 #include "Tofu/Dialect/Combiners.h"
+#include "Tofu/Dialect/Models.h"
 #include "Tofu/Dialect/Placement.h"
 #include "Tofu/Dialect/Tofu.h"
 
@@ -135,7 +136,9 @@ static LogicalResult verifyReduction(const Described &of,
              << ", the result that it is the initial value of is " << result;
   }
   for (IterationDimAttr dim : semantics.getDims()) {
-    if (dim.getKind() != DimKind::Reduction)
+    // An operation that combines its results itself knows how.
+    bool isOwn = dim.getCombiner() == Combiner::Region && hasModel(of.op);
+    if (dim.getKind() != DimKind::Reduction || isOwn)
       continue;
     for (auto [i, type] : llvm::enumerate(of.results)) {
       Type element = getElementTypeOrSelf(type);
@@ -253,8 +256,7 @@ static LogicalResult verifySemantics(Operation *op, SemanticsAttr semantics) {
                op->getResultTypes()};
   if (failed(verifySemantics(of, semantics)))
     return failure();
-  return isa<PartitionableOpInterface>(op) ? success()
-                                           : verifyOpaque(of, semantics);
+  return hasModel(op) ? success() : verifyOpaque(of, semantics);
 }
 
 /// A declaration describes its calls. Below tensors, buffers stand for them.

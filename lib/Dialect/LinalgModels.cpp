@@ -13,6 +13,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Gather.h"
+#include "RegionReduction.h"
 #include "Tofu/Dialect/Linearity.h"
 #include "Tofu/Dialect/Models.h"
 
@@ -185,6 +186,27 @@ static bool indexesSomeResult(linalg::LinalgOp op, unsigned dim) {
   });
 }
 
+/// True if no reduction before `dim` has several iterations, so that the parts
+/// of `dim` follow each other.
+static bool isOutermostReduction(linalg::LinalgOp op, unsigned dim) {
+  SmallVector<int64_t> sizes = op.getStaticLoopRanges();
+  for (unsigned outer = 0; outer < dim; ++outer)
+    if (op.getIteratorTypesArray()[outer] == utils::IteratorType::reduction &&
+        sizes[outer] != 1)
+      return false;
+  return true;
+}
+
+/// How the parts of reduction `dim` combine where the body has no combiner.
+static Combiner getRegionCombiner(linalg::LinalgOp op, unsigned dim,
+                                  const RegionReduction &reduction) {
+  for (auto [loop, type] : llvm::enumerate(op.getIteratorTypesArray()))
+    if (type == utils::IteratorType::parallel && !indexesAllResults(op, loop))
+      return Combiner::None;
+  return reduction.commutes || isOutermostReduction(op, dim) ? Combiner::Region
+                                                             : Combiner::None;
+}
+
 static bool isUnsplittable(linalg::LinalgOp op, unsigned dim,
                            Combiner combiner) {
   if (op.getIteratorTypesArray()[dim] == utils::IteratorType::reduction)
@@ -223,17 +245,30 @@ static bool isDescribable(linalg::LinalgOp op, std::string &why) {
   return true;
 }
 
-static void addDims(linalg::LinalgOp op, SemanticsBuilder &builder) {
-  Combiner combiner = matchCombiner(op);
+/// The combiner of each dim that is a reduction whose parts combine.
+static SmallVector<Combiner> getCombiners(linalg::LinalgOp op) {
+  SmallVector<Combiner> combiners(op.getNumLoops(), matchCombiner(op));
+  if (op.getNumReductionLoops() == 0 || combiners[0] != Combiner::None)
+    return combiners;
+  std::string why;
+  std::optional<RegionReduction> reduction = matchRegionReduction(op, why);
+  if (reduction)
+    for (auto [dim, combiner] : llvm::enumerate(combiners))
+      combiner = getRegionCombiner(op, dim, *reduction);
+  return combiners;
+}
+
+static void addDims(linalg::LinalgOp op, ArrayRef<Combiner> combiners,
+                    SemanticsBuilder &builder) {
   llvm::SmallBitVector unsplittable(op.getNumLoops());
   for (AffineMap map : op.getIndexingMapsArray())
     markUnsplittable(map, unsplittable);
   SmallVector<int64_t> sizes = op.getStaticLoopRanges();
   for (auto [dim, type] : llvm::enumerate(op.getIteratorTypesArray())) {
-    if (unsplittable[dim] || isUnsplittable(op, dim, combiner))
+    if (unsplittable[dim] || isUnsplittable(op, dim, combiners[dim]))
       builder.addDim(sizes[dim], DimKind::Unsplittable);
     else if (type == utils::IteratorType::reduction)
-      builder.addDim(sizes[dim], DimKind::Reduction, combiner);
+      builder.addDim(sizes[dim], DimKind::Reduction, combiners[dim]);
     else
       builder.addDim(sizes[dim]);
   }
@@ -251,8 +286,11 @@ static SmallVector<AffineExpr> getIndex(AffineMap map) {
   return index;
 }
 
-static void addOperands(linalg::LinalgOp op, SemanticsBuilder &builder) {
-  bool reduces = op.getNumReductionLoops() > 0;
+/// Where the region combines, every part begins with the initial value.
+static void addOperands(linalg::LinalgOp op, ArrayRef<Combiner> combiners,
+                        SemanticsBuilder &builder) {
+  bool reduces = op.getNumReductionLoops() > 0 &&
+                 !llvm::is_contained(combiners, Combiner::Region);
   for (OpOperand &operand : op->getOpOperands()) {
     if (!isa<RankedTensorType>(operand.get().getType()))
       continue;
@@ -276,8 +314,9 @@ static SemanticsAttr computeLinalg(Operation *operation, std::string &why) {
   if (!isDescribable(op, why))
     return {};
   SemanticsBuilder builder(op.getContext());
-  addDims(op, builder);
-  addOperands(op, builder);
+  SmallVector<Combiner> combiners = getCombiners(op);
+  addDims(op, combiners, builder);
+  addOperands(op, combiners, builder);
   SmallVector<Value> tensors = getTensorOperands(op);
   size_t own =
       llvm::count_if(op->getOperandTypes(), llvm::IsaPred<RankedTensorType>);

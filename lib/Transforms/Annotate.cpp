@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Branches.h"
+#include "Tofu/Dialect/Models.h"
 #include "Tofu/Transforms/Passes.h"
 #include "Tofu/Transforms/Remade.h"
 
@@ -33,14 +34,6 @@ static bool hasTensors(Operation *op) {
 static bool isExempt(Operation *op) {
   return !hasTensors(op) || op->hasTrait<OpTrait::IsTerminator>() ||
          (op->getNumResults() == 1 && isConstantTensor(op->getResult(0)));
-}
-
-static SemanticsAttr getSemantics(Operation *op, std::string &why) {
-  auto partitionable = dyn_cast<PartitionableOpInterface>(op);
-  if (partitionable)
-    return partitionable.computeSemantics(why);
-  why = "it has no semantics";
-  return {};
 }
 
 //===----------------------------------------------------------------------===//
@@ -99,11 +92,10 @@ static bool restricts(SemanticsAttr given, SemanticsAttr own) {
 }
 
 static LogicalResult verifyGiven(Operation *op, SemanticsAttr given) {
-  auto partitionable = dyn_cast<PartitionableOpInterface>(op);
-  if (!partitionable)
+  if (!hasModel(op))
     return success();
   std::string why;
-  SemanticsAttr own = partitionable.computeSemantics(why);
+  SemanticsAttr own = computeSemantics(op, why);
   if (!own)
     return op->emitOpError() << "can't be cut, semantics or not: " << why;
   if (!restricts(given, own))
@@ -167,7 +159,7 @@ struct AnnotatePass : public tofu::impl::AnnotatePassBase<AnnotatePass> {
       return verifyGiven(op, given);
     }
     std::string why;
-    SemanticsAttr semantics = getSemantics(op, why);
+    SemanticsAttr semantics = computeSemantics(op, why);
     if (semantics) {
       ++numDescribed;
       op->setAttr(TofuDialect::kSemantics, semantics);

@@ -8,6 +8,7 @@
 
 #include "PlanGraph.h"
 #include "Tofu/Dialect/Combiners.h"
+#include "Tofu/Dialect/Models.h"
 #include "Tofu/Transforms/Passes.h"
 #include "Tofu/Transforms/Remade.h"
 
@@ -99,9 +100,26 @@ private:
     auto semantics = op->getAttrOfType<SemanticsAttr>(TofuDialect::kSemantics);
     if (!semantics)
       return op->emitOpError() << "a strategy needs semantics";
+    if (semantics.getCombiner(strategy.resolve(mesh)) == Combiner::Region)
+      return visitMerged(op, semantics, strategy);
     SmallVector<InitialValue> initials;
-    if (failed(takeInitialValues(op, semantics, strategy, initials)))
+    if (failed(takeInitialValues(op, semantics, strategy, initials)) ||
+        failed(needOperands(op, semantics, strategy)))
       return failure();
+    for (OpResult result : op->getOpResults()) {
+      auto produced = getResultPlacement(
+          semantics, strategy, result.getResultNumber(), shapeOf(result), mesh);
+      if (failed(produce(result, produced)))
+        return failure();
+    }
+    for (InitialValue &initial : initials)
+      if (failed(combineInitialValue(initial)))
+        return failure();
+    return success();
+  }
+
+  LogicalResult needOperands(Operation *op, SemanticsAttr semantics,
+                             StrategyAttr strategy) {
     for (auto [i, value] : llvm::enumerate(getTensorOperands(op))) {
       if (!semantics.getOperands()[i].getRead())
         continue;
@@ -113,16 +131,186 @@ private:
       need(op, i, value,
            getOperandPlacement(semantics, strategy, i, shapeOf(value), mesh));
     }
-    for (OpResult result : op->getOpResults()) {
-      auto produced = getResultPlacement(
-          semantics, strategy, result.getResultNumber(), shapeOf(result), mesh);
-      if (failed(produce(result, produced)))
+    return success();
+  }
+
+  /// A reduction whose partial results the operation combines itself: numbered
+  /// along a new dim, they are brought to where they are merged.
+  LogicalResult visitMerged(Operation *op, SemanticsAttr semantics,
+                            StrategyAttr strategy) {
+    Operation *end = op->getNextNode();
+    builder.setInsertionPointAfter(op);
+    FailureOr<SmallVector<Value>> stacked = stack(op, semantics, strategy);
+    if (failed(stacked))
+      return failure();
+    Operation *last = end->getPrevNode();
+    FailureOr<SmallVector<Value>> merged = createMerge(
+        builder, op, *stacked, getCutReduction(semantics, strategy));
+    if (failed(merged))
+      return failure();
+    if (failed(planMerge(op, last, end, *merged)))
+      return failure();
+    for (auto [result, part, value] :
+         llvm::zip_equal(op->getResults(), *stacked, *merged))
+      result.replaceAllUsesExcept(value, part.getDefiningOp());
+    dropInitialValues(op, semantics);
+    if (failed(needOperands(op, semantics, strategy)))
+      return failure();
+    for (Operation *next = last->getNextNode(); next != end;) {
+      Operation *merge = std::exchange(next, next->getNextNode());
+      if (failed(visit(merge)))
         return failure();
     }
-    for (InitialValue &initial : initials)
-      if (failed(combineInitialValue(initial)))
-        return failure();
     return success();
+  }
+
+  static unsigned getCutReduction(SemanticsAttr semantics,
+                                  StrategyAttr strategy) {
+    for (auto [i, dim] : llvm::enumerate(semantics.getDims()))
+      if (dim.getKind() == DimKind::Reduction && !strategy.getDims()[i].empty())
+        return i;
+    llvm_unreachable("no reduction is cut");
+  }
+
+  /// The axes that cut reductions, in the order of the parts.
+  AxesAttr getNumberingAxes(SemanticsAttr semantics, StrategyAttr strategy) {
+    SmallVector<StringAttr> axes;
+    for (auto [dim, cut] :
+         llvm::zip_equal(semantics.getDims(), strategy.getDims()))
+      if (dim.getKind() == DimKind::Reduction)
+        llvm::append_range(axes, cut.getNames());
+    return AxesAttr::get(builder.getContext(), axes);
+  }
+
+  FailureOr<SmallVector<Value>> stack(Operation *op, SemanticsAttr semantics,
+                                      StrategyAttr strategy) {
+    AxesAttr axes = getNumberingAxes(semantics, strategy);
+    unsigned cut = getCutReduction(semantics, strategy);
+    SmallVector<Value> stacked;
+    for (auto [i, result] : llvm::enumerate(op->getResults())) {
+      FailureOr<unsigned> dim = getPartsDim(op, i, cut);
+      if (failed(dim))
+        return failure();
+      auto from = dyn_cast<LayoutAttr>(getResultPlacement(
+          semantics, strategy, i, shapeOf(result), mesh));
+      if (!from)
+        return op->emitOpError() << "result " << i
+                                 << " has parts that are no layout; they can't "
+                                    "be merged";
+      SmallVector<AxesAttr> dims(from.getDims());
+      dims.insert(dims.begin() + *dim, axes);
+      SmallVector<int64_t> shape(shapeOf(result));
+      shape.insert(shape.begin() + *dim,
+                   mesh.numCoordinates(axes.resolve(mesh)));
+      auto to = LayoutAttr::get(builder.getContext(), meshName, dims,
+                                AxesAttr::get(builder.getContext(), {}),
+                                Combiner::None);
+      Value part = StackOp::create(
+          builder, op->getLoc(),
+          cast<RankedTensorType>(result.getType()).clone(shape), result, *dim,
+          from, to);
+      placements[result] = from;
+      placements[part] = to;
+      stacked.push_back(part);
+    }
+    return stacked;
+  }
+
+  /// Where the partial results are merged: as the result is to lie, but cut over
+  /// the axes that numbered the parts too, so that no device merges what another
+  /// one does.
+  SmallVector<AxesAttr> getMergeDims(Operation *op) {
+    auto strategy = op->getAttrOfType<StrategyAttr>(TofuDialect::kStrategy);
+    auto semantics = op->getAttrOfType<SemanticsAttr>(TofuDialect::kSemantics);
+    LayoutAttr layout = getLayout(op->getResult(0));
+    SmallVector<AxesAttr> dims(layout.getDims());
+    if (dims.empty())
+      return dims;
+    ArrayRef<int64_t> shape = shapeOf(op->getResult(0));
+    unsigned longest = llvm::max_element(shape) - shape.begin();
+    SmallVector<StringAttr> axes(dims[longest].getNames());
+    AxesAttr numbering = getNumberingAxes(semantics, strategy);
+    for (StringAttr axis : numbering.getNames()) {
+      bool used = llvm::any_of(dims, [&](AxesAttr dim) {
+        return llvm::is_contained(dim.getNames(), axis);
+      });
+      if (!used)
+        axes.push_back(axis);
+    }
+    dims[longest] = AxesAttr::get(builder.getContext(), axes);
+    return dims;
+  }
+
+  /// Plans the operations after `last` and before `end`, which merge the partial
+  /// results of `op` to `merged`.
+  LogicalResult planMerge(Operation *op, Operation *last, Operation *end,
+                          ArrayRef<Value> merged) {
+    for (unsigned i = 0; i < op->getNumResults(); ++i)
+      if (!getLayout(op->getResult(i)))
+        return op->emitOpError()
+               << "result " << i << " has no layout; run tofu-plan";
+    SmallVector<AxesAttr> mergeDims = getMergeDims(op);
+    for (Operation *merge = last->getNextNode(); merge != end;
+         merge = merge->getNextNode()) {
+      std::string why;
+      SemanticsAttr semantics = computeSemantics(merge, why);
+      if (!semantics || merge->getNumResults() == 0)
+        continue;
+      StrategyAttr strategy = getMergeStrategy(semantics, mergeDims);
+      SmallVector<Attribute> layouts;
+      for (auto [i, result] : llvm::enumerate(merge->getResults())) {
+        const Value *it = llvm::find(merged, result);
+        Attribute layout = wholeOf(result);
+        if (it != merged.end())
+          layout = getLayout(op->getResult(it - merged.begin()));
+        else if (auto made = dyn_cast<LayoutAttr>(getResultPlacement(
+                     semantics, strategy, i, shapeOf(result), mesh)))
+          layout = made;
+        layouts.push_back(layout);
+      }
+      merge->setAttr(TofuDialect::kSemantics, semantics);
+      merge->setAttr(TofuDialect::kStrategy, strategy);
+      merge->setAttr(TofuDialect::kLayouts, builder.getArrayAttr(layouts));
+    }
+    return success();
+  }
+
+  /// Cuts each dim of the result as `dims` says.
+  StrategyAttr getMergeStrategy(SemanticsAttr semantics,
+                                ArrayRef<AxesAttr> dims) {
+    MLIRContext *context = builder.getContext();
+    AxesAttr none = AxesAttr::get(context, {});
+    SmallVector<AxesAttr> cut(semantics.getDims().size(), none);
+    for (auto [axes, expr] :
+         llvm::zip(dims, semantics.getResults()[0].getIndex())) {
+      auto dim = dyn_cast_or_null<AffineDimExpr>(expr);
+      if (dim && semantics.getDims()[dim.getPosition()].getKind() ==
+                     DimKind::Parallel)
+        cut[dim.getPosition()] = axes;
+    }
+    return StrategyAttr::get(context, meshName, cut, none, {});
+  }
+
+  /// Parts begin with what the operation says, not with the initial values.
+  void dropInitialValues(Operation *op, SemanticsAttr semantics) {
+    builder.setInsertionPoint(op);
+    for (OpOperand &operand : op->getOpOperands()) {
+      auto type = dyn_cast<RankedTensorType>(operand.get().getType());
+      if (!type)
+        continue;
+      unsigned tensor = tensorNumber(op, operand.getOperandNumber());
+      if (semantics.getOperands()[tensor].getInitOf() >= 0)
+        operand.set(tensor::EmptyOp::create(
+            builder, op->getLoc(), type.getShape(), type.getElementType()));
+    }
+  }
+
+  static LayoutAttr getLayout(OpResult result) {
+    auto layouts =
+        result.getOwner()->getAttrOfType<ArrayAttr>(TofuDialect::kLayouts);
+    if (!layouts || layouts.size() <= result.getResultNumber())
+      return {};
+    return dyn_cast<LayoutAttr>(layouts[result.getResultNumber()]);
   }
 
   /// A value that each device makes anew is whole: taken as a partial sum it
@@ -228,11 +416,7 @@ private:
 
   /// Says where a result is made, and moves it to its layout.
   LogicalResult produce(OpResult result, PlacementAttrInterface produced) {
-    auto layouts =
-        result.getOwner()->getAttrOfType<ArrayAttr>(TofuDialect::kLayouts);
-    LayoutAttr layout;
-    if (layouts && layouts.size() > result.getResultNumber())
-      layout = dyn_cast<LayoutAttr>(layouts[result.getResultNumber()]);
+    LayoutAttr layout = getLayout(result);
     if (!layout && isStatic(result))
       return result.getOwner()->emitOpError()
              << "result " << result.getResultNumber()
@@ -379,8 +563,7 @@ private:
         });
     std::string why;
     Operation *op = generic;
-    SemanticsAttr semantics =
-        cast<PartitionableOpInterface>(op).computeSemantics(why);
+    SemanticsAttr semantics = computeSemantics(op, why);
     MLIRContext *context = op->getContext();
     generic->setAttr(TofuDialect::kSemantics, semantics);
     generic->setAttr(TofuDialect::kStrategy,

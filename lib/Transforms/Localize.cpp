@@ -167,6 +167,8 @@ private:
       return success();
     if (auto reshard = dyn_cast<ReshardOp>(op))
       return visitReshard(reshard);
+    if (auto stack = dyn_cast<StackOp>(op))
+      return visitStack(stack);
     if (op->hasAttr(TofuDialect::kStrategy))
       return visitPart(op);
     return visitWhole(op);
@@ -210,6 +212,30 @@ private:
         builder, op.getLoc(), getLocalType(typeOf(op), op.getTo(), mesh),
         *local, op.getGlobalShape(), op.getFrom(), op.getTo());
     define(op, moved, op.getTo());
+    return success();
+  }
+
+  /// This device's part becomes the one index of the new dim that it has.
+  LogicalResult visitStack(StackOp op) {
+    FailureOr<Value> local = take(op, 0, op.getInput(), op.getFrom());
+    if (failed(local))
+      return failure();
+    unsigned dim = op.getDim();
+    int64_t rank = typeOf(*local).getRank();
+    SmallVector<int64_t> shape(typeOf(*local).getShape());
+    SmallVector<OpFoldResult> sizes =
+        tensor::getMixedSizes(builder, op.getLoc(), *local);
+    shape.insert(shape.begin() + dim, 1);
+    sizes.insert(sizes.begin() + dim, builder.getIndexAttr(1));
+    // The new dim goes with the one behind it, or the last one.
+    SmallVector<ReassociationIndices> groups(rank);
+    for (int64_t i = 0; i <= rank && rank; ++i)
+      groups[std::min<int64_t>(i - (i > int64_t(dim)), rank - 1)].push_back(i);
+    define(op,
+           tensor::ExpandShapeOp::create(builder, op.getLoc(),
+                                         typeOf(*local).clone(shape), *local,
+                                         groups, sizes),
+           op.getTo());
     return success();
   }
 
@@ -261,10 +287,8 @@ private:
         return failure();
       operand = *local;
     }
-    auto partitionable = dyn_cast<PartitionableOpInterface>(op);
     FailureOr<SmallVector<Value>> results =
-        partitionable ? partitionable.createLocal(piece)
-                      : createDescribed(piece);
+        hasModel(op) ? createLocal(piece) : createDescribed(piece);
     if (failed(results))
       return failure();
     for (auto [global, local] : llvm::zip_equal(op->getResults(), *results))

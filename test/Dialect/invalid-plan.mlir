@@ -96,6 +96,14 @@ func.func @combiner_of_floats(%a: tensor<8xi32>) {
 
 // -----
 
+// Only an operation that Tofu knows combines its results itself.
+// expected-error@below {{'func.func' op result 0: values of 'f32' have no region}}
+func.func private @combiner_of_function(tensor<8xf32>) -> tensor<f32> attributes {
+  tofu.semantics = #tofu.semantics<[m = 8 : region], (a[m]) -> (r[])>
+}
+
+// -----
+
 func.func @initial_value(%a: tensor<8x4xf32>, %i: tensor<f32>) {
   // expected-error@below {{'test.op' op operand 1: is 'tensor<f32>', the result that it is the initial value of is 'tensor<4xf32>'}}
   %0 = "test.op"(%a, %i) {tofu.semantics = #tofu.semantics<[m = 8 : sum, n = 4], (a[m, n], init r[]) -> (r[n])>} : (tensor<8x4xf32>, tensor<f32>) -> tensor<4xf32>

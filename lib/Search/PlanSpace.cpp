@@ -32,7 +32,7 @@ static bool isIdentity(const Operator &op, llvm::ArrayRef<LinearExpr> index,
 
 static bool isElementwise(const Operator &op) {
   return llvm::all_of(op.dims, [](const IterationDim &dim) {
-    return dim.kind == DimKind::Parallel;
+    return dim.kind == DimKind::Parallel && dim.after < 0;
   });
 }
 

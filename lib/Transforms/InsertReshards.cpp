@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "PlanGraph.h"
+#include "Tofu/Dialect/Combiners.h"
 #include "Tofu/Dialect/Models.h"
 #include "Tofu/Transforms/Passes.h"
 #include "Tofu/Transforms/Remade.h"

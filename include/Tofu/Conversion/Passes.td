@@ -222,6 +222,31 @@ def UnshareEmpties : Pass<"tofu-unshare-empties", "::mlir::func::FuncOp"> {
   ];
 }
 
+def ExpandReshapes : Pass<"tofu-expand-reshapes", "::mlir::func::FuncOp"> {
+  let summary = "Rewrite expansions to several dims of unknown size";
+  let description = [{
+    Upstream's lowering of `memref.expand_shape` finds the one unknown size of a
+    group by division. Where a group has several, as a reshape that is cut along
+    two of its dims, the sizes that the operation says are taken.
+
+    Before: buffers. After: the same; each `memref.expand_shape` has at most one
+    dim of unknown size in a group.
+
+    ```mlir
+    %1 = memref.expand_shape %0 [[0, 1]] output_shape [%m, %n]
+        : memref<?xf32> into memref<?x?xf32>
+    // becomes
+    %base, %offset, %size, %stride = memref.extract_strided_metadata %0
+        : memref<?xf32> -> memref<f32>, index, index, index
+    %1 = memref.reinterpret_cast %base to offset: [0], sizes: [%m, %n],
+        strides: [%n, 1] : memref<f32> to memref<?x?xf32>
+    ```
+  }];
+  let dependentDialects = [
+    "::mlir::affine::AffineDialect", "::mlir::memref::MemRefDialect"
+  ];
+}
+
 def GeneralizeCopies : Pass<"tofu-generalize-copies", "::mlir::func::FuncOp"> {
   let summary = "Rewrite copies of buffers to generics";
   let description = [{

@@ -6,7 +6,7 @@
 
 // RUN: tofu-opt %s -tofu-expand-reshapes | FileCheck %s
 
-// CHECK-DAG: #[[PRODUCT:.*]] = affine_map<()[s0, s1] -> (s0 * s1)>
+// CHECK-DAG: #[[$PRODUCT:.*]] = affine_map<()[s0, s1] -> (s0 * s1)>
 // CHECK-LABEL: func.func @two(
 // CHECK-SAME: %[[SRC:.*]]: memref<?xf32>, %[[M:.*]]: index, %[[N:.*]]: index)
 func.func @two(%src: memref<?xf32>, %m: index, %n: index) -> memref<?x?xf32> {
@@ -20,7 +20,7 @@ func.func @two(%src: memref<?xf32>, %m: index, %n: index) -> memref<?x?xf32> {
 // CHECK-SAME: %[[SRC:.*]]: memref<?x5xf32, strided<[?, 1], offset: ?>>, %[[M:.*]]: index, %[[N:.*]]: index)
 func.func @strided(%src: memref<?x5xf32, strided<[?, 1], offset: ?>>, %m: index, %n: index) -> memref<?x?x5xf32, strided<[?, ?, 1], offset: ?>> {
   // CHECK: %{{.*}}, %[[OFFSET:.*]], %{{.*}}:2, %[[STRIDES:.*]]:2 = memref.extract_strided_metadata %[[SRC]]
-  // CHECK: %[[STEP:.*]] = affine.apply #[[PRODUCT]]()[%[[STRIDES]]#0, %[[N]]]
+  // CHECK: %[[STEP:.*]] = affine.apply #[[$PRODUCT]]()[%[[STRIDES]]#0, %[[N]]]
   // CHECK: memref.reinterpret_cast %[[SRC]] to offset: [%[[OFFSET]]], sizes: [%[[M]], %[[N]], 5], strides: [%[[STEP]], %[[STRIDES]]#0, 1]
   %0 = memref.expand_shape %src [[0, 1], [2]] output_shape [%m, %n, 5] : memref<?x5xf32, strided<[?, 1], offset: ?>> into memref<?x?x5xf32, strided<[?, ?, 1], offset: ?>>
   return %0 : memref<?x?x5xf32, strided<[?, ?, 1], offset: ?>>

@@ -82,8 +82,8 @@ func.func @from_elements(%x: f32, %y: f32) -> tensor<2x3xf32> {
 
 // As a collapse and an expansion.
 // CHECK-LABEL: @reshape(
-// CHECK: tensor.collapse_shape {{.*}}[d0 = 6, d1 = 4 : unsplittable],
-// CHECK: tensor.expand_shape {{.*}}[d0 = 3, d1 = 8 : unsplittable],
+// CHECK: tensor.collapse_shape {{.*}}[d0 = 6, d1 = 4 after d0],
+// CHECK: tensor.expand_shape {{.*}}[d0 = 3, d1 = 8 after d0],
 func.func @reshape(%t: tensor<6x4xf32>) -> tensor<3x8xf32> {
   %s = arith.constant dense<[3, 8]> : tensor<2xi32>
   %0 = tensor.reshape %t(%s) : (tensor<6x4xf32>, tensor<2xi32>) -> tensor<3x8xf32>
@@ -91,7 +91,7 @@ func.func @reshape(%t: tensor<6x4xf32>) -> tensor<3x8xf32> {
 }
 
 // CHECK-LABEL: @reshape_in_groups(
-// CHECK: tensor.expand_shape {{.*}}[d0 = 2, d1 = 3 : unsplittable, d2 = 4],
+// CHECK: tensor.expand_shape {{.*}}[d0 = 2, d1 = 3 after d0, d2 = 4],
 func.func @reshape_in_groups(%t: tensor<6x4xf32>) -> tensor<2x3x4xf32> {
   %s = arith.constant dense<[2, 3, 4]> : tensor<3xi32>
   %0 = tensor.reshape %t(%s) : (tensor<6x4xf32>, tensor<3xi32>) -> tensor<2x3x4xf32>

@@ -245,24 +245,50 @@ static bool isDescribable(linalg::LinalgOp op, std::string &why) {
   return true;
 }
 
-/// The combiner of each dim that is a reduction whose parts combine.
-static SmallVector<Combiner> getCombiners(linalg::LinalgOp op) {
+/// The combiner of each dim that is a reduction whose parts combine; `why` says
+/// why others don't.
+static SmallVector<Combiner> getCombiners(linalg::LinalgOp op,
+                                          std::string &why) {
   SmallVector<Combiner> combiners(op.getNumLoops(), matchCombiner(op));
   if (op.getNumReductionLoops() == 0 || combiners[0] != Combiner::None)
     return combiners;
-  std::string why;
   std::optional<RegionReduction> reduction = matchRegionReduction(op, why);
-  if (reduction)
-    for (auto [dim, combiner] : llvm::enumerate(combiners))
-      combiner = getRegionCombiner(op, dim, *reduction);
+  if (!reduction)
+    return combiners;
+  why = "its parts must follow each other";
+  for (auto [dim, combiner] : llvm::enumerate(combiners))
+    combiner = getRegionCombiner(op, dim, *reduction);
   return combiners;
 }
 
+/// Says of the first dim that stays whole why it does, if it could be else: not
+/// of one that some result isn't written in parts of.
+static void explainWhole(linalg::LinalgOp op, ArrayRef<Combiner> combiners,
+                         const llvm::SmallBitVector &unsplittable,
+                         std::string &why) {
+  std::string reduces = std::exchange(why, "");
+  SmallVector<int64_t> sizes = op.getStaticLoopRanges();
+  for (auto [dim, type] : llvm::enumerate(op.getIteratorTypesArray())) {
+    if (sizes[dim] == 1)
+      continue;
+    bool isReduction = type == utils::IteratorType::reduction;
+    if (unsplittable[dim])
+      why = "an index has more than sums of dims with positive factors";
+    else if (isReduction && combiners[dim] == Combiner::None)
+      why = reduces;
+    if (!why.empty()) {
+      why = ("keeps dim d" + Twine(dim) + " whole: " + why).str();
+      return;
+    }
+  }
+}
+
 static void addDims(linalg::LinalgOp op, ArrayRef<Combiner> combiners,
-                    SemanticsBuilder &builder) {
+                    SemanticsBuilder &builder, std::string &why) {
   llvm::SmallBitVector unsplittable(op.getNumLoops());
   for (AffineMap map : op.getIndexingMapsArray())
     markUnsplittable(map, unsplittable);
+  explainWhole(op, combiners, unsplittable, why);
   SmallVector<int64_t> sizes = op.getStaticLoopRanges();
   for (auto [dim, type] : llvm::enumerate(op.getIteratorTypesArray())) {
     if (unsplittable[dim] || isUnsplittable(op, dim, combiners[dim]))
@@ -314,8 +340,8 @@ static SemanticsAttr computeLinalg(Operation *operation, std::string &why) {
   if (!isDescribable(op, why))
     return {};
   SemanticsBuilder builder(op.getContext());
-  SmallVector<Combiner> combiners = getCombiners(op);
-  addDims(op, combiners, builder);
+  SmallVector<Combiner> combiners = getCombiners(op, why);
+  addDims(op, combiners, builder, why);
   addOperands(op, combiners, builder);
   SmallVector<Value> tensors = getTensorOperands(op);
   size_t own =

@@ -196,13 +196,23 @@ struct AnnotatePass : public tofu::impl::AnnotatePassBase<AnnotatePass> {
     if (semantics) {
       ++numDescribed;
       op->setAttr(TofuDialect::kSemantics, semantics);
+      if (!why.empty())
+        remark(op, why);
       return success();
     }
     ++numReplicated;
-    if (remarked.insert(op->getName().getStringRef()).second)
-      op->emitRemark() << "is replicated: " << why
-                       << "; further ones alike are not reported";
+    remark(op, "is replicated: " + why);
     return success();
+  }
+
+  /// Says something once for each kind of operation.
+  void remark(Operation *op, const std::string &text) {
+    std::string kind = op->getName().getStringRef().str();
+    // Of one that is replicated, one reason will do.
+    if (op->hasAttr(TofuDialect::kSemantics))
+      kind += " " + text;
+    if (remarked.insert(kind).second)
+      op->emitRemark() << text << "; further ones alike are not reported";
   }
 
   llvm::StringSet<> remarked;

@@ -126,6 +126,7 @@ struct AnnotatePass : public tofu::impl::AnnotatePassBase<AnnotatePass> {
       return signalPassFailure();
     IRRewriter rewriter(&getContext());
     structureTensorOps(rewriter, getOperation());
+    structureIndexing(rewriter, getOperation());
     for (auto function : getOperation().getOps<func::FuncOp>())
       if (!function.isExternal() && failed(annotate(function)))
         return signalPassFailure();

@@ -82,10 +82,15 @@ static AffineExpr getReadIndex(linalg::LinalgOp op, Value index, int64_t size) {
     return constant.getValue() >= 0 && constant.getValue() < size
                ? expr
                : AffineExpr();
-  // Indices may be out of bounds where a condition guards the extract.
+  // Indices may be out of bounds where a condition guards the extract, and what
+  // is of unknown size may be.
   SmallVector<AffineExpr> last;
-  for (int64_t range : op.getStaticLoopRanges())
-    last.push_back(getAffineConstantExpr(range - 1, op.getContext()));
+  for (auto [dim, range] : llvm::enumerate(op.getStaticLoopRanges())) {
+    if (ShapedType::isDynamic(range) && expr.isFunctionOfDim(dim))
+      return {};
+    last.push_back(getAffineConstantExpr(
+        ShapedType::isDynamic(range) ? 0 : range - 1, op.getContext()));
+  }
   auto most = dyn_cast<AffineConstantExpr>(expr.replaceDims(last));
   return isRelative(expr) && most && most.getValue() < size ? expr
                                                             : AffineExpr();

@@ -153,11 +153,24 @@ static Combiner matchCombiner(linalg::LinalgOp op) {
 // Which dims can be cut
 //===----------------------------------------------------------------------===//
 
-/// Marks the dims of index expressions that no part can be rebased for.
-static void markUnsplittable(AffineMap map,
+/// True if a dim of unknown size is a part of an index. How many of the
+/// tensor's indices it then takes is not known; by itself, it takes all.
+static bool isUnknownPart(AffineExpr expr, ArrayRef<int64_t> sizes) {
+  if (isa<AffineDimExpr>(expr))
+    return false;
+  for (auto [dim, size] : llvm::enumerate(sizes))
+    if (ShapedType::isDynamic(size) && expr.isFunctionOfDim(dim))
+      return true;
+  return false;
+}
+
+/// Marks the dims of index expressions that no part can be rebased for, or
+/// whose parts are not known to be within the tensor.
+static void markUnsplittable(AffineMap map, ArrayRef<int64_t> sizes,
                              llvm::SmallBitVector &unsplittable) {
   for (AffineExpr expr : map.getResults()) {
-    if (isa<AffineConstantExpr>(expr) || isRelative(expr))
+    if (isa<AffineConstantExpr>(expr) ||
+        (isRelative(expr) && !isUnknownPart(expr, sizes)))
       continue;
     expr.walk([&](AffineExpr sub) {
       if (auto dim = dyn_cast<AffineDimExpr>(sub))
@@ -201,10 +214,6 @@ static bool isDescribable(linalg::LinalgOp op, std::string &why) {
     why = "not on tensors only";
     return false;
   }
-  if (op.hasDynamicShape()) {
-    why = "sizes are not known";
-    return false;
-  }
   for (OpOperand &init : op.getDpsInitsMutable()) {
     AffineMap map = op.getMatchingIndexingMap(&init);
     llvm::SmallBitVector seen(op.getNumLoops());
@@ -223,12 +232,26 @@ static bool isDescribable(linalg::LinalgOp op, std::string &why) {
   return true;
 }
 
-static void addDims(linalg::LinalgOp op, SemanticsBuilder &builder) {
+/// Sizes of the loops; unknown where no operand that a loop indexes by itself
+/// has a known one.
+static SmallVector<int64_t> getLoopSizes(linalg::LinalgOp op) {
+  SmallVector<int64_t> sizes = op.getStaticLoopRanges();
+  for (OpOperand &operand : op->getOpOperands())
+    for (auto [expr, size] :
+         llvm::zip_equal(op.getMatchingIndexingMap(&operand).getResults(),
+                         op.getShape(&operand)))
+      if (auto dim = dyn_cast<AffineDimExpr>(expr))
+        if (ShapedType::isDynamic(sizes[dim.getPosition()]))
+          sizes[dim.getPosition()] = size;
+  return sizes;
+}
+
+static void addDims(linalg::LinalgOp op, ArrayRef<int64_t> sizes,
+                    SemanticsBuilder &builder) {
   Combiner combiner = matchCombiner(op);
   llvm::SmallBitVector unsplittable(op.getNumLoops());
   for (AffineMap map : op.getIndexingMapsArray())
-    markUnsplittable(map, unsplittable);
-  SmallVector<int64_t> sizes = op.getStaticLoopRanges();
+    markUnsplittable(map, sizes, unsplittable);
   for (auto [dim, type] : llvm::enumerate(op.getIteratorTypesArray())) {
     if (unsplittable[dim] || isUnsplittable(op, dim, combiner))
       builder.addDim(sizes[dim], DimKind::Unsplittable);
@@ -241,23 +264,26 @@ static void addDims(linalg::LinalgOp op, SemanticsBuilder &builder) {
 
 /// Index of an operand. An expression that can't be rebased reads the whole
 /// dim, since the local operation keeps its maps.
-static SmallVector<AffineExpr> getIndex(AffineMap map) {
+static SmallVector<AffineExpr> getIndex(AffineMap map,
+                                        ArrayRef<int64_t> sizes) {
   SmallVector<AffineExpr> index;
   for (AffineExpr expr : map.getResults()) {
     auto constant = dyn_cast<AffineConstantExpr>(expr);
-    bool keep = constant ? constant.getValue() == 0 : isRelative(expr);
+    bool keep = constant ? constant.getValue() == 0
+                         : isRelative(expr) && !isUnknownPart(expr, sizes);
     index.push_back(keep ? expr : AffineExpr());
   }
   return index;
 }
 
-static void addOperands(linalg::LinalgOp op, SemanticsBuilder &builder) {
+static void addOperands(linalg::LinalgOp op, ArrayRef<int64_t> sizes,
+                        SemanticsBuilder &builder) {
   bool reduces = op.getNumReductionLoops() > 0;
   for (OpOperand &operand : op->getOpOperands()) {
     if (!isa<RankedTensorType>(operand.get().getType()))
       continue;
     SmallVector<AffineExpr> index =
-        getIndex(op.getMatchingIndexingMap(&operand));
+        getIndex(op.getMatchingIndexingMap(&operand), sizes);
     if (!op.isDpsInit(&operand)) {
       builder.addOperand(index);
       continue;
@@ -276,8 +302,9 @@ static SemanticsAttr computeLinalg(Operation *operation, std::string &why) {
   if (!isDescribable(op, why))
     return {};
   SemanticsBuilder builder(op.getContext());
-  addDims(op, builder);
-  addOperands(op, builder);
+  SmallVector<int64_t> sizes = getLoopSizes(op);
+  addDims(op, sizes, builder);
+  addOperands(op, sizes, builder);
   SmallVector<Value> tensors = getTensorOperands(op);
   size_t own =
       llvm::count_if(op->getOperandTypes(), llvm::IsaPred<RankedTensorType>);

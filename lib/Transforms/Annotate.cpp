@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Branches.h"
+#include "GlobalSizes.h"
 #include "Tofu/Transforms/Passes.h"
 #include "Tofu/Transforms/Remade.h"
 
@@ -29,9 +30,10 @@ static bool hasTensors(Operation *op) {
          !getTensorOperands(op).empty();
 }
 
-/// True for what needs no semantics: scalars, constants, and the return.
+/// True for what needs no semantics: scalars, sizes, constants, and the return.
 static bool isExempt(Operation *op) {
-  return !hasTensors(op) || op->hasTrait<OpTrait::IsTerminator>() ||
+  return !hasTensors(op) || getReadDim(op) ||
+         op->hasTrait<OpTrait::IsTerminator>() ||
          (op->getNumResults() == 1 && isConstantTensor(op->getResult(0)));
 }
 
@@ -169,9 +171,13 @@ struct AnnotatePass : public tofu::impl::AnnotatePassBase<AnnotatePass> {
     std::string why;
     SemanticsAttr semantics = getSemantics(op, why);
     if (semantics) {
-      ++numDescribed;
       op->setAttr(TofuDialect::kSemantics, semantics);
-      return success();
+      if (llvm::all_of(op->getResults(), hasTraceableSizes)) {
+        ++numDescribed;
+        return success();
+      }
+      op->removeAttr(TofuDialect::kSemantics);
+      why = "nothing else tells the sizes of its result";
     }
     ++numReplicated;
     if (remarked.insert(op->getName().getStringRef()).second)

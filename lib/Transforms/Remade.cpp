@@ -16,11 +16,6 @@
 using namespace mlir;
 using namespace mlir::tofu;
 
-static bool isStaticTensor(Value value) {
-  auto type = dyn_cast<RankedTensorType>(value.getType());
-  return type && type.hasStaticShape();
-}
-
 /// The elements of a constant tensor that are all the same.
 static Attribute getSplat(Value value) {
   DenseElementsAttr elements;
@@ -30,7 +25,7 @@ static Attribute getSplat(Value value) {
 }
 
 bool mlir::tofu::isRemade(Value value) {
-  if (!isStaticTensor(value))
+  if (!isa<RankedTensorType>(value.getType()))
     return false;
   if (value.getDefiningOp<tensor::EmptyOp>() || getSplat(value))
     return true;
@@ -59,6 +54,7 @@ static Value getScalar(OpBuilder &builder, Location loc, Value value,
 }
 
 Value mlir::tofu::remake(OpBuilder &builder, Location loc, Value value,
+                         const GlobalShape &shape,
                          PlacementAttrInterface placement,
                          const search::Mesh &mesh, const IRMapping &mapping) {
   auto global = cast<RankedTensorType>(value.getType());
@@ -67,7 +63,8 @@ Value mlir::tofu::remake(OpBuilder &builder, Location loc, Value value,
   if (splat && local.hasStaticShape())
     return arith::ConstantOp::create(builder, loc,
                                      DenseElementsAttr::get(local, splat));
-  Value empty = createLocalEmpty(builder, loc, global, placement, mesh);
+  Value empty = createLocalEmpty(builder, loc, global.getElementType(), shape,
+                                 placement, mesh);
   Value scalar = getScalar(builder, loc, value, mapping);
   if (!scalar)
     return empty;
@@ -130,12 +127,18 @@ static TypedAttr getNeutral(Type type, Combiner combiner) {
 }
 
 Value mlir::tofu::createNeutral(OpBuilder &builder, Location loc,
-                                RankedTensorType type, Combiner combiner) {
-  TypedAttr neutral = getNeutral(type.getElementType(), combiner);
+                                Type elementType, const GlobalShape &shape,
+                                Combiner combiner) {
+  TypedAttr neutral = getNeutral(elementType, combiner);
   if (!neutral)
     return {};
-  return arith::ConstantOp::create(builder, loc,
-                                   DenseElementsAttr::get(type, neutral));
+  auto type = RankedTensorType::get(shape.sizes, elementType);
+  if (shape.isStatic())
+    return arith::ConstantOp::create(builder, loc,
+                                     DenseElementsAttr::get(type, neutral));
+  Value scalar = arith::ConstantOp::create(builder, loc, neutral);
+  Value empty = tensor::EmptyOp::create(builder, loc, type, shape.values);
+  return linalg::FillOp::create(builder, loc, scalar, empty).getResult(0);
 }
 
 Value mlir::tofu::createNeutralScalar(OpBuilder &builder, Location loc,

@@ -21,15 +21,16 @@ bool isRemade(Value value);
 /// True if `value` is a constant, remade or not: all devices have all of it.
 bool isConstantTensor(Value value);
 
-/// Makes this device's box of a remade value. Scalars come from `mapping`.
+/// Makes this device's box of a remade value of the given shape. Scalars come
+/// from `mapping`.
 Value remake(OpBuilder &builder, Location loc, Value value,
-             PlacementAttrInterface placement, const search::Mesh &mesh,
-             const IRMapping &mapping);
+             const GlobalShape &shape, PlacementAttrInterface placement,
+             const search::Mesh &mesh, const IRMapping &mapping);
 
-/// A tensor of `type` filled with the neutral element of `combiner`, which
-/// combining with changes nothing. Null for element types that have none.
-Value createNeutral(OpBuilder &builder, Location loc, RankedTensorType type,
-                    Combiner combiner);
+/// A tensor of the given shape filled with the neutral element of `combiner`,
+/// which combining with changes nothing. Null for element types that have none.
+Value createNeutral(OpBuilder &builder, Location loc, Type elementType,
+                    const GlobalShape &shape, Combiner combiner);
 
 /// The neutral element of `combiner` as a scalar; null if there is none.
 Value createNeutralScalar(OpBuilder &builder, Location loc, Type type,

@@ -47,6 +47,9 @@ struct CommandLine {
       "backend", cl::cat(category), cl::init("host"), cl::value_desc("name"),
       cl::desc("What the devices are: host (threads; the default), or another "
                "libtofu_runtime_NAME.so beside this one")};
+  cl::list<std::string> dialectPlugins{
+      "load-dialect-plugin", cl::cat(category), cl::value_desc("library"),
+      cl::desc("Shared library with further dialects, as mlir-opt takes it")};
 
   cl::opt<int64_t> devices{
       "devices", cl::cat(category), cl::value_desc("k"),
@@ -137,6 +140,7 @@ RunOptions CommandLine::get() const {
   options.plan = plan;
   options.partitionOptions = partitionOptions;
   options.printPlan = printPlan;
+  options.dialectPlugins = getAll(dialectPlugins);
   options.inputs = getAll(inputs);
   options.outputs = getAll(outputs);
   options.expected = getAll(expected);

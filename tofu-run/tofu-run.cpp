@@ -18,6 +18,7 @@
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Support/FileUtilities.h"
+#include "mlir/Tools/Plugins/DialectPlugin.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/SourceMgr.h"
@@ -337,6 +338,21 @@ ExitCode Runner::run() {
   return result;
 }
 
+/// False, and prints why, if a library can't be loaded.
+static bool loadDialects(ArrayRef<std::string> libraries,
+                         DialectRegistry &registry) {
+  for (const std::string &library : libraries) {
+    llvm::Expected<DialectPlugin> plugin = DialectPlugin::load(library);
+    if (!plugin) {
+      llvm::WithColor::error(llvm::errs(), "tofu-run")
+          << llvm::toString(plugin.takeError()) << "\n";
+      return false;
+    }
+    plugin->registerDialectRegistryCallbacks(registry);
+  }
+  return true;
+}
+
 //===----------------------------------------------------------------------===//
 // main
 //===----------------------------------------------------------------------===//
@@ -348,6 +364,8 @@ int main(int argc, char **argv) {
     return static_cast<int>(ExitCode::Usage);
   DialectRegistry registry;
   registerAllDialectsAndExtensions(registry);
+  if (!loadDialects(options->dialectPlugins, registry))
+    return static_cast<int>(ExitCode::Usage);
   MLIRContext context(registry);
   // An error may be about the whole program.
   context.printOpOnDiagnostic(false);

@@ -28,4 +28,4 @@ page Interfaces.md Dialect/TofuInterfaces.td -gen-op-interface-docs
 page TransformsPasses.md Transforms/Passes.td -gen-pass-doc
 page ConversionPasses.md Conversion/Passes.td -gen-pass-doc
 PATH=$PATH:$source_dir/build/bin "$source_dir/utils/operators.py" table \
-  "$source_dir"/test/Transforms/annotate-{named,convolutions,pooling,reductions,generic,tensor}.mlir >"$out/Operators.md"
+  "$source_dir"/test/Transforms/annotate-{named,convolutions,pooling,reductions,generic,region,tiling,structure,tensor}.mlir >"$out/Operators.md"

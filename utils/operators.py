@@ -10,7 +10,7 @@ usage: operators.py table FILE...   writes the table in Markdown to standard out
                                     the serial run; closes with a line 'N cells, N runs, N failed'
 
 A FILE has functions of one block, each an example of the operations in it. tofu-opt and tofu-run are
-found on PATH.
+found on PATH; they get what is given as --load-dialect-plugin=LIBRARY before the files.
 """
 import json
 import os
@@ -21,6 +21,8 @@ import tempfile
 
 SEMANTICS = re.compile(r"tofu\.semantics = (#tofu\.semantics<.*?\)(?:, linear \[.*?\])?>)(?=[},])")
 DIM = re.compile(r"(\w+) = (\d+)(?: : (\w+))?")
+
+PLUGINS = [a for a in sys.argv if a.startswith("--load-dialect-plugin=")]
 
 HEADER = """# Operators
 
@@ -49,7 +51,7 @@ class Operator:
 
 
 def run(command):
-    return subprocess.run(command, capture_output=True, text=True, errors="replace")
+    return subprocess.run(command[:1] + PLUGINS + command[1:], capture_output=True, text=True, errors="replace")
 
 
 def examples(path):
@@ -161,10 +163,11 @@ def check(path, name, aliases, text, operators):
 
 
 def main():
-    if len(sys.argv) < 3 or sys.argv[1] not in ("table", "check"):
+    paths = [a for a in sys.argv[2:] if a not in PLUGINS]
+    if not paths or sys.argv[1] not in ("table", "check"):
         raise SystemExit(__doc__)
     rows, cells, runs, failed = {}, 0, 0, []
-    for path in sys.argv[2:]:
+    for path in paths:
         for name, aliases, text in examples(path):
             operators = describe(aliases, text)
             for op in operators:

@@ -7,12 +7,14 @@
 //===----------------------------------------------------------------------===//
 
 #include "Tofu/Conversion/Passes.h"
+#include "Tofu/Dialect/Structure.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Dialect/SCF/Transforms/TileUsingInterface.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Tensor/Transforms/Transforms.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
@@ -46,6 +48,33 @@ static LogicalResult lowerPacking(RewriterBase &rewriter, Operation *op) {
     done = succeeded(linalg::lowerUnPack(rewriter, cast<linalg::UnPackOp>(op)));
   return done ? success()
               : op->emitOpError("cannot be lowered to reshapes and transposes");
+}
+
+/// Rewrites the transforms of Winograd's convolution to products of small
+/// matrices. Upstream does so for sizes that are known, so each tile is made on
+/// its own: one by one of the loops that may have any number of iterations.
+template <typename TransformOp>
+static LogicalResult lowerTransforms(
+    RewriterBase &rewriter, Operation *root, ArrayRef<int64_t> tileSizes,
+    FailureOr<Operation *> (*decompose)(RewriterBase &, TransformOp)) {
+  SmallVector<TransformOp> ops;
+  root->walk([&](TransformOp op) { ops.push_back(op); });
+  for (TransformOp op : ops) {
+    scf::SCFTilingOptions options;
+    options.setTileSizes(getAsIndexOpFoldResult(op.getContext(), tileSizes));
+    rewriter.setInsertionPoint(op);
+    FailureOr<scf::SCFTilingResult> tiled = scf::tileUsingSCF(
+        rewriter, cast<TilingInterface>(op.getOperation()), options);
+    if (failed(tiled))
+      return op->emitOpError("cannot be lowered tile by tile");
+    rewriter.replaceOp(op, tiled->replacements);
+    for (Operation *tile : tiled->tiledOps) {
+      rewriter.setInsertionPoint(tile);
+      if (failed(decompose(rewriter, cast<TransformOp>(tile))))
+        return tile->emitOpError("cannot be lowered to products of matrices");
+    }
+  }
+  return success();
 }
 
 /// The larger of zero and `amount`, or its negation.
@@ -220,6 +249,8 @@ namespace {
 struct GeneralizeOps : public tofu::impl::GeneralizeOpsBase<GeneralizeOps> {
   void runOnOperation() override {
     IRRewriter rewriter(&getContext());
+    structureTensorOps(rewriter, getOperation());
+    lowerScatters(rewriter);
     SmallVector<Operation *> aggregates, packings;
     getOperation()->walk([&](Operation *op) {
       if (isa<linalg::PackOp, linalg::UnPackOp>(op))
@@ -234,6 +265,13 @@ struct GeneralizeOps : public tofu::impl::GeneralizeOpsBase<GeneralizeOps> {
     for (Operation *op : packings)
       if (failed(lowerPacking(rewriter, op)))
         return signalPassFailure();
+    if (failed(lowerTransforms(rewriter, getOperation(), {1, 0, 0, 1},
+                               linalg::decomposeWinogradFilterTransformOp)) ||
+        failed(lowerTransforms(rewriter, getOperation(), {0, 0, 1, 1, 1, 1},
+                               linalg::decomposeWinogradInputTransformOp)) ||
+        failed(lowerTransforms(rewriter, getOperation(), {0, 0, 1, 1, 1, 1},
+                               linalg::decomposeWinogradOutputTransformOp)))
+      return signalPassFailure();
     if (failed(decomposeToSlices(rewriter, getOperation())))
       return signalPassFailure();
     simplifyStrides<tensor::ExtractSliceOp>(rewriter, getOperation());
@@ -242,6 +280,18 @@ struct GeneralizeOps : public tofu::impl::GeneralizeOpsBase<GeneralizeOps> {
   }
 
 private:
+  void lowerScatters(IRRewriter &rewriter) {
+    SmallVector<tensor::ScatterOp> scatters;
+    getOperation()->walk([&](tensor::ScatterOp op) { scatters.push_back(op); });
+    for (tensor::ScatterOp op : scatters) {
+      rewriter.setInsertionPoint(op);
+      SmallVector<std::optional<PartBounds>> whole(op.getScatterDims().size());
+      rewriter.replaceOp(op,
+                         createScatter(rewriter, op, op.getSource(),
+                                       op.getDest(), op.getIndices(), whole));
+    }
+  }
+
   /// Fills stay: later passes look for them.
   void generalizeNamed(IRRewriter &rewriter) {
     SmallVector<linalg::LinalgOp> named;

@@ -13,6 +13,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Gather.h"
+#include "RegionReduction.h"
 #include "Tofu/Dialect/Linearity.h"
 #include "Tofu/Dialect/Models.h"
 
@@ -198,6 +199,27 @@ static bool indexesSomeResult(linalg::LinalgOp op, unsigned dim) {
   });
 }
 
+/// True if no reduction before `dim` has several iterations, so that the parts
+/// of `dim` follow each other.
+static bool isOutermostReduction(linalg::LinalgOp op, unsigned dim) {
+  SmallVector<int64_t> sizes = op.getStaticLoopRanges();
+  for (unsigned outer = 0; outer < dim; ++outer)
+    if (op.getIteratorTypesArray()[outer] == utils::IteratorType::reduction &&
+        sizes[outer] != 1)
+      return false;
+  return true;
+}
+
+/// How the parts of reduction `dim` combine where the body has no combiner.
+static Combiner getRegionCombiner(linalg::LinalgOp op, unsigned dim,
+                                  const RegionReduction &reduction) {
+  for (auto [loop, type] : llvm::enumerate(op.getIteratorTypesArray()))
+    if (type == utils::IteratorType::parallel && !indexesAllResults(op, loop))
+      return Combiner::None;
+  return reduction.commutes || isOutermostReduction(op, dim) ? Combiner::Region
+                                                             : Combiner::None;
+}
+
 static bool isUnsplittable(linalg::LinalgOp op, unsigned dim,
                            Combiner combiner) {
   if (op.getIteratorTypesArray()[dim] == utils::IteratorType::reduction)
@@ -246,17 +268,31 @@ static SmallVector<int64_t> getLoopSizes(linalg::LinalgOp op) {
   return sizes;
 }
 
+/// The combiner of each dim that is a reduction whose parts combine.
+static SmallVector<Combiner> getCombiners(linalg::LinalgOp op) {
+  SmallVector<Combiner> combiners(op.getNumLoops(), matchCombiner(op));
+  // Merging takes sizes that are known.
+  if (op.getNumReductionLoops() == 0 || combiners[0] != Combiner::None ||
+      hasDynamicTensors(op))
+    return combiners;
+  std::string why;
+  std::optional<RegionReduction> reduction = matchRegionReduction(op, why);
+  if (reduction)
+    for (auto [dim, combiner] : llvm::enumerate(combiners))
+      combiner = getRegionCombiner(op, dim, *reduction);
+  return combiners;
+}
+
 static void addDims(linalg::LinalgOp op, ArrayRef<int64_t> sizes,
-                    SemanticsBuilder &builder) {
-  Combiner combiner = matchCombiner(op);
+                    ArrayRef<Combiner> combiners, SemanticsBuilder &builder) {
   llvm::SmallBitVector unsplittable(op.getNumLoops());
   for (AffineMap map : op.getIndexingMapsArray())
     markUnsplittable(map, sizes, unsplittable);
   for (auto [dim, type] : llvm::enumerate(op.getIteratorTypesArray())) {
-    if (unsplittable[dim] || isUnsplittable(op, dim, combiner))
+    if (unsplittable[dim] || isUnsplittable(op, dim, combiners[dim]))
       builder.addDim(sizes[dim], DimKind::Unsplittable);
     else if (type == utils::IteratorType::reduction)
-      builder.addDim(sizes[dim], DimKind::Reduction, combiner);
+      builder.addDim(sizes[dim], DimKind::Reduction, combiners[dim]);
     else
       builder.addDim(sizes[dim]);
   }
@@ -276,9 +312,12 @@ static SmallVector<AffineExpr> getIndex(AffineMap map,
   return index;
 }
 
+/// Where the region combines, every part begins with the initial value.
 static void addOperands(linalg::LinalgOp op, ArrayRef<int64_t> sizes,
+                        ArrayRef<Combiner> combiners,
                         SemanticsBuilder &builder) {
-  bool reduces = op.getNumReductionLoops() > 0;
+  bool reduces = op.getNumReductionLoops() > 0 &&
+                 !llvm::is_contained(combiners, Combiner::Region);
   for (OpOperand &operand : op->getOpOperands()) {
     if (!isa<RankedTensorType>(operand.get().getType()))
       continue;
@@ -303,8 +342,9 @@ static SemanticsAttr computeLinalg(Operation *operation, std::string &why) {
     return {};
   SemanticsBuilder builder(op.getContext());
   SmallVector<int64_t> sizes = getLoopSizes(op);
-  addDims(op, sizes, builder);
-  addOperands(op, sizes, builder);
+  SmallVector<Combiner> combiners = getCombiners(op);
+  addDims(op, sizes, combiners, builder);
+  addOperands(op, sizes, combiners, builder);
   SmallVector<Value> tensors = getTensorOperands(op);
   size_t own =
       llvm::count_if(op->getOperandTypes(), llvm::IsaPred<RankedTensorType>);

@@ -8,6 +8,9 @@
 
 #include "Tofu/Dialect/Models.h"
 
+#include "RegionReduction.h"
+#include "Tiling.h"
+
 #include "mlir/IR/Builders.h"
 
 using namespace mlir;
@@ -50,6 +53,52 @@ void SemanticsBuilder::addResult(ArrayRef<AffineExpr> index) {
 
 SemanticsAttr SemanticsBuilder::build() {
   return SemanticsAttr::get(context, dims, operands, results, linear);
+}
+
+SemanticsAttr mlir::tofu::computeSemantics(Operation *op, std::string &why) {
+  if (auto partitionable = dyn_cast<PartitionableOpInterface>(op))
+    return partitionable.computeSemantics(why);
+  if (auto tiling = dyn_cast<TilingInterface>(op))
+    return computeTilingSemantics(tiling, why);
+  why = "it has no semantics";
+  return {};
+}
+
+bool mlir::tofu::hasModel(Operation *op) {
+  return isa<PartitionableOpInterface, TilingInterface>(op);
+}
+
+FailureOr<SmallVector<Value>> mlir::tofu::createLocal(LocalPiece &piece) {
+  if (auto partitionable = dyn_cast<PartitionableOpInterface>(piece.op))
+    return partitionable.createLocal(piece);
+  return createLocalTile(piece);
+}
+
+FailureOr<unsigned> mlir::tofu::getPartsDim(Operation *op, unsigned i,
+                                            unsigned dim) {
+  if (isa<linalg::LinalgOp>(op))
+    return 0;
+  if (auto partial = dyn_cast<PartialReductionOpInterface>(op))
+    return getPartsDim(partial, i, dim);
+  return op->emitOpError("does not combine its results itself");
+}
+
+FailureOr<SmallVector<Value>> mlir::tofu::createMerge(OpBuilder &builder,
+                                                      Operation *op,
+                                                      ValueRange parts,
+                                                      unsigned dim) {
+  if (auto linalg = dyn_cast<linalg::LinalgOp>(op))
+    return createLinalgMerge(builder, linalg, parts);
+  auto partial = dyn_cast<PartialReductionOpInterface>(op);
+  if (!partial)
+    return op->emitOpError("does not combine its results itself");
+  llvm::SetVector<unsigned> dims;
+  dims.insert(dim);
+  FailureOr<MergeResult> merged =
+      partial.mergeReductions(builder, op->getLoc(), parts, dims);
+  if (failed(merged))
+    return op->emitOpError("can't be put together from parts");
+  return merged->replacements;
 }
 
 LogicalResult mlir::tofu::requireAllRead(const LocalPiece &piece) {

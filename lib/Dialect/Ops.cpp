@@ -203,6 +203,16 @@ static LogicalResult verifyLocalType(Operation *op, StringRef what,
                            << ", its boxes have type " << local;
 }
 
+/// The results of an operation that combines them itself don't move alone.
+static LogicalResult verifyNoRegion(const Move &move) {
+  for (PlacementAttrInterface placement : {move.from, move.to})
+    if (placement.getCombiner() == Combiner::Region)
+      return move.op->emitOpError()
+             << "moves partial results that their operation combines itself; "
+                "tofu-insert-reshards has them merged";
+  return success();
+}
+
 /// Checks both placements, and that together they follow `rule`.
 static LogicalResult verifyPlacements(const Move &move, PartialRule rule) {
   if (failed(verifyShape(move.op, move.globalShape)) ||
@@ -216,6 +226,8 @@ static LogicalResult verifyPlacements(const Move &move, PartialRule rule) {
     return move.op->emitOpError()
            << "input holds " << move.input.getElementType() << ", result holds "
            << move.result.getElementType();
+  if (failed(verifyNoRegion(move)))
+    return failure();
   return verifyPartialAxes(
       [&]() -> InFlightDiagnostic { return move.op->emitOpError(); }, rule,
       "input", move.from, "result", move.to);
@@ -277,6 +289,36 @@ LogicalResult AllToAllOp::verifySymbolUses(SymbolTableCollection &) {
 
 LogicalResult FetchOp::verifySymbolUses(SymbolTableCollection &) {
   return verifyCollective(Move(*this), PartialRule::Any);
+}
+
+LogicalResult StackOp::verifySymbolUses(SymbolTableCollection &) {
+  LayoutAttr from = getFrom(), to = getTo();
+  RankedTensorType input = getInput().getType();
+  if (from.getCombiner() != Combiner::Region)
+    return emitOpError(
+        "input is no partial result that its operation combines");
+  int64_t dim = getDim();
+  if (dim < 0 || dim > input.getRank())
+    return emitOpError() << "has no dim " << dim;
+  if (failed(verifyPlacement(*this, "from", from, input.getShape())) ||
+      failed(verifyPlacement(*this, "to", to, getType().getShape())))
+    return failure();
+  SmallVector<AxesAttr> dims(to.getDims());
+  AxesAttr numbering = dims[getDim()];
+  dims.erase(dims.begin() + getDim());
+  search::Mesh mesh = lookupMesh(*this, to.getMesh()).getMesh();
+  search::Axes axes = numbering.resolve(mesh),
+               partial = resolvePartial(from, mesh);
+  SmallVector<int64_t> shape(input.getShape());
+  shape.insert(shape.begin() + getDim(), mesh.numCoordinates(axes));
+  llvm::sort(axes);
+  llvm::sort(partial);
+  if (from.getMesh() != to.getMesh() || ArrayRef(dims) != from.getDims() ||
+      !to.getPartialAxes().empty() || axes != partial ||
+      getType() != input.clone(shape))
+    return emitOpError() << "result is not the input with a dim " << getDim()
+                         << " that the partial axes cut";
+  return success();
 }
 
 /// A move to where the value already is, is the value.

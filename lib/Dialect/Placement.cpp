@@ -269,6 +269,15 @@ SmallVector<Value> mlir::tofu::getTensorOperands(Operation *op) {
   return tensors;
 }
 
+bool mlir::tofu::hasDynamicTensors(Operation *op) {
+  auto isDynamic = [](Type type) {
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    return tensor && !tensor.hasStaticShape();
+  };
+  return llvm::any_of(op->getOperandTypes(), isDynamic) ||
+         llvm::any_of(op->getResultTypes(), isDynamic);
+}
+
 std::optional<TensorDim> mlir::tofu::findDimOfSize(Operation *op,
                                                    SemanticsAttr semantics,
                                                    unsigned dim) {

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Tofu/Dialect/Models.h"
+#include "Tofu/Dialect/Structure.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
@@ -17,6 +18,13 @@
 
 using namespace mlir;
 using namespace mlir::tofu;
+
+static bool areStatic(Operation *op, std::string &why) {
+  if (!hasDynamicTensors(op))
+    return true;
+  why = "sizes are not known";
+  return false;
+}
 
 static AffineExpr zero(Operation *op) {
   return getAffineConstantExpr(0, op->getContext());
@@ -418,6 +426,80 @@ static Value create(LocalPiece &piece, tensor::CastOp op) {
 }
 
 //===----------------------------------------------------------------------===//
+// Scatter, from_elements
+//===----------------------------------------------------------------------===//
+
+/// Every part of the result goes through all slices, and takes what falls into
+/// it.
+static SemanticsAttr compute(tensor::ScatterOp op, std::string &why) {
+  if (!areStatic(op, why))
+    return {};
+  SemanticsBuilder builder(op.getContext());
+  SmallVector<AffineExpr> dest, source, indices;
+  for (int64_t size : op.getDestType().getShape())
+    dest.push_back(builder.addDim(size));
+  for (int64_t size : op.getIndicesType().getShape().drop_back())
+    indices.push_back(builder.addDim(size, DimKind::Unsplittable));
+  source = indices;
+  bool keepsAll = op.getSourceType().getRank() ==
+                  int64_t(indices.size()) + op.getDestType().getRank();
+  for (auto [dim, expr] : llvm::enumerate(dest)) {
+    if (!llvm::is_contained(op.getScatterDims(), int64_t(dim)))
+      source.push_back(expr);
+    else if (keepsAll)
+      source.push_back(zero(op));
+  }
+  indices.push_back({});
+  builder.addOperand(source);
+  builder.addOperand(dest);
+  builder.addOperand(indices);
+  builder.addResult(dest);
+  builder.addLinear(3);
+  return builder.build();
+}
+
+static Value create(LocalPiece &piece, tensor::ScatterOp op) {
+  SmallVector<std::optional<PartBounds>> bounds;
+  for (int64_t dim : op.getScatterDims()) {
+    bounds.push_back(std::nullopt);
+    if (!piece.strategy.getDims()[dim].empty())
+      bounds.back() =
+          PartBounds{piece.resultOffset(0, dim), piece.resultSize(0, dim)};
+  }
+  return createScatter(piece.builder, op, piece.operands[0], piece.operands[1],
+                       piece.operands[2], bounds);
+}
+
+/// Each device takes a part of the few elements, which all have.
+static SemanticsAttr compute(tensor::FromElementsOp op, std::string &) {
+  SemanticsBuilder builder(op.getContext());
+  SmallVector<AffineExpr> index;
+  for (int64_t size : op.getType().getShape())
+    index.push_back(builder.addDim(size));
+  builder.addResult(index);
+  return builder.build();
+}
+
+static Value create(LocalPiece &piece, tensor::FromElementsOp op) {
+  OpBuilder &builder = piece.builder;
+  SmallVector<Value> elements;
+  for (Value element : op.getElements())
+    elements.push_back(piece.mapping.lookupOrDefault(element));
+  Value whole = tensor::FromElementsOp::create(builder, op.getLoc(),
+                                               op.getType(), elements);
+  if (piece.resultType(0) == op.getType())
+    return whole;
+  SmallVector<OpFoldResult> offsets, ones;
+  for (int64_t dim = 0; dim < op.getType().getRank(); ++dim) {
+    offsets.push_back(piece.resultOffset(0, dim));
+    ones.push_back(builder.getIndexAttr(1));
+  }
+  return tensor::ExtractSliceOp::create(builder, op.getLoc(),
+                                        piece.resultType(0), whole, offsets,
+                                        getResultSizes(piece), ones);
+}
+
+//===----------------------------------------------------------------------===//
 // Registration
 //===----------------------------------------------------------------------===//
 
@@ -446,6 +528,7 @@ void mlir::tofu::registerTensorModels(DialectRegistry &registry) {
   registry.addExtension(+[](MLIRContext *context, tensor::TensorDialect *) {
     attach<tensor::ExpandShapeOp, tensor::CollapseShapeOp,
            tensor::ExtractSliceOp, tensor::InsertSliceOp, tensor::PadOp,
-           tensor::ConcatOp, tensor::CastOp>(context);
+           tensor::ConcatOp, tensor::CastOp, tensor::ScatterOp,
+           tensor::FromElementsOp>(context);
   });
 }

@@ -26,6 +26,7 @@ void tofu::registerAllTofuDialects(DialectRegistry &registry) {
 void tofu::registerAllTofuExtensions(DialectRegistry &registry) {
   registerLinalgModels(registry);
   registerTensorModels(registry);
+  registerUnpackModel(registry);
   registerElementwiseModels(registry);
   registerBufferizableOpInterfaceModels(registry);
 }

@@ -8,11 +8,16 @@
 
 #include "Branches.h"
 #include "GlobalSizes.h"
+#include "Tofu/Dialect/Models.h"
+#include "Tofu/Dialect/Structure.h"
 #include "Tofu/Transforms/Passes.h"
 #include "Tofu/Transforms/Remade.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "mlir/Transforms/Passes.h"
 #include "llvm/ADT/StringSet.h"
 
@@ -35,14 +40,6 @@ static bool isExempt(Operation *op) {
   return !hasTensors(op) || getReadDim(op) ||
          op->hasTrait<OpTrait::IsTerminator>() ||
          (op->getNumResults() == 1 && isConstantTensor(op->getResult(0)));
-}
-
-static SemanticsAttr getSemantics(Operation *op, std::string &why) {
-  auto partitionable = dyn_cast<PartitionableOpInterface>(op);
-  if (partitionable)
-    return partitionable.computeSemantics(why);
-  why = "it has no semantics";
-  return {};
 }
 
 //===----------------------------------------------------------------------===//
@@ -101,11 +98,10 @@ static bool restricts(SemanticsAttr given, SemanticsAttr own) {
 }
 
 static LogicalResult verifyGiven(Operation *op, SemanticsAttr given) {
-  auto partitionable = dyn_cast<PartitionableOpInterface>(op);
-  if (!partitionable)
+  if (!hasModel(op))
     return success();
   std::string why;
-  SemanticsAttr own = partitionable.computeSemantics(why);
+  SemanticsAttr own = computeSemantics(op, why);
   if (!own)
     return op->emitOpError() << "can't be cut, semantics or not: " << why;
   if (!restricts(given, own))
@@ -117,8 +113,10 @@ static LogicalResult verifyGiven(Operation *op, SemanticsAttr given) {
 namespace {
 struct AnnotatePass : public tofu::impl::AnnotatePassBase<AnnotatePass> {
   void runOnOperation() override {
-    if (failed(inlineCalls()))
+    if (failed(inlineCalls()) || failed(dropUnusedResults()))
       return signalPassFailure();
+    IRRewriter rewriter(&getContext());
+    structureTensorOps(rewriter, getOperation());
     for (auto function : getOperation().getOps<func::FuncOp>())
       if (!function.isExternal() && failed(annotate(function)))
         return signalPassFailure();
@@ -136,6 +134,22 @@ struct AnnotatePass : public tofu::impl::AnnotatePassBase<AnnotatePass> {
     pipeline.addPass(createInlinerPass({}, [](OpPassManager &) {}));
     pipeline.addPass(createSymbolDCEPass());
     return runPipeline(pipeline, getOperation());
+  }
+
+  /// A result that nobody uses, such as the index beside a maximum, may keep a
+  /// reduction from being cut.
+  LogicalResult dropUnusedResults() {
+    SmallVector<Operation *> ops;
+    getOperation()->walk([&](linalg::GenericOp op) {
+      if (llvm::any_of(op->getResults(),
+                       [](Value result) { return result.use_empty(); }))
+        ops.push_back(op);
+    });
+    RewritePatternSet patterns(&getContext());
+    linalg::populateEraseUnusedOperandsAndResultsPatterns(patterns);
+    GreedyRewriteConfig config;
+    config.setStrictness(GreedyRewriteStrictness::ExistingOps);
+    return applyOpPatternsGreedily(ops, std::move(patterns), config);
   }
 
   LogicalResult annotate(func::FuncOp function) {
@@ -169,7 +183,7 @@ struct AnnotatePass : public tofu::impl::AnnotatePassBase<AnnotatePass> {
       return verifyGiven(op, given);
     }
     std::string why;
-    SemanticsAttr semantics = getSemantics(op, why);
+    SemanticsAttr semantics = computeSemantics(op, why);
     if (semantics) {
       op->setAttr(TofuDialect::kSemantics, semantics);
       if (llvm::all_of(op->getResults(), hasTraceableSizes)) {

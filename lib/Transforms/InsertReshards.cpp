@@ -8,6 +8,7 @@
 
 #include "GlobalSizes.h"
 #include "PlanGraph.h"
+#include "Tofu/Dialect/Models.h"
 #include "Tofu/Transforms/Passes.h"
 #include "Tofu/Transforms/Remade.h"
 
@@ -102,9 +103,26 @@ private:
     auto semantics = op->getAttrOfType<SemanticsAttr>(TofuDialect::kSemantics);
     if (!semantics)
       return op->emitOpError() << "a strategy needs semantics";
+    if (semantics.getCombiner(strategy.resolve(mesh)) == Combiner::Region)
+      return visitMerged(op, semantics, strategy);
     SmallVector<InitialValue> initials;
-    if (failed(takeInitialValues(op, semantics, strategy, initials)))
+    if (failed(takeInitialValues(op, semantics, strategy, initials)) ||
+        failed(needOperands(op, semantics, strategy)))
       return failure();
+    for (OpResult result : op->getOpResults()) {
+      auto produced = getResultPlacement(
+          semantics, strategy, result.getResultNumber(), shapeOf(result), mesh);
+      if (failed(produce(result, produced)))
+        return failure();
+    }
+    for (InitialValue &initial : initials)
+      if (failed(combineInitialValue(initial)))
+        return failure();
+    return success();
+  }
+
+  LogicalResult needOperands(Operation *op, SemanticsAttr semantics,
+                             StrategyAttr strategy) {
     for (auto [i, value] : llvm::enumerate(getTensorOperands(op))) {
       if (!semantics.getOperands()[i].getRead())
         continue;
@@ -116,16 +134,264 @@ private:
       need(op, i, value,
            getOperandPlacement(semantics, strategy, i, shapeOf(value), mesh));
     }
-    for (OpResult result : op->getOpResults()) {
-      auto produced = getResultPlacement(
-          semantics, strategy, result.getResultNumber(), shapeOf(result), mesh);
-      if (failed(produce(result, produced)))
+    return success();
+  }
+
+  /// A reduction whose partial results the operation combines itself: numbered
+  /// along a new dim, they are brought to where they are merged.
+  LogicalResult visitMerged(Operation *op, SemanticsAttr semantics,
+                            StrategyAttr strategy) {
+    Operation *end = op->getNextNode();
+    builder.setInsertionPointAfter(op);
+    FailureOr<SmallVector<Value>> stacked = stack(op, semantics, strategy);
+    if (failed(stacked))
+      return failure();
+    SmallVector<Value> parts(*stacked);
+    bool areNumbers = llvm::all_of(
+        op->getResults(), [&](Value value) { return shapeOf(value).empty(); });
+    if (areNumbers && isa<linalg::LinalgOp>(op))
+      for (Value &part : parts)
+        part = addUnitDim(part);
+    Operation *last = end->getPrevNode();
+    FailureOr<SmallVector<Value>> merged =
+        createMerge(builder, op, parts, getCutReduction(semantics, strategy));
+    if (failed(merged))
+      return failure();
+    if (failed(planMerge(op, last, end, *merged)))
+      return failure();
+    for (auto [result, part, value] :
+         llvm::zip_equal(op->getResults(), *stacked, *merged))
+      result.replaceAllUsesExcept(value, part.getDefiningOp());
+    dropInitialValues(op, semantics);
+    SmallVector<Value> before(op->getOperands());
+    if (failed(needOperands(op, semantics, strategy)))
+      return failure();
+    // What the merge begins with is a part of what the parts begin with.
+    for (auto [value, moved] : llvm::zip_equal(before, op->getOperands()))
+      if (value != moved)
+        for (Operation *next = last->getNextNode(); next != end;
+             next = next->getNextNode())
+          next->replaceUsesOfWith(value, moved);
+    for (Operation *next = last->getNextNode(); next != end;) {
+      Operation *merge = std::exchange(next, next->getNextNode());
+      if (failed(visit(merge)))
         return failure();
     }
-    for (InitialValue &initial : initials)
-      if (failed(combineInitialValue(initial)))
-        return failure();
     return success();
+  }
+
+  static unsigned getCutReduction(SemanticsAttr semantics,
+                                  StrategyAttr strategy) {
+    for (auto [i, dim] : llvm::enumerate(semantics.getDims()))
+      if (dim.getKind() == DimKind::Reduction && !strategy.getDims()[i].empty())
+        return i;
+    llvm_unreachable("no reduction is cut");
+  }
+
+  /// The axes that cut reductions, in the order of the parts.
+  AxesAttr getNumberingAxes(SemanticsAttr semantics, StrategyAttr strategy) {
+    SmallVector<StringAttr> axes;
+    for (auto [dim, cut] :
+         llvm::zip_equal(semantics.getDims(), strategy.getDims()))
+      if (dim.getKind() == DimKind::Reduction)
+        llvm::append_range(axes, cut.getNames());
+    return AxesAttr::get(builder.getContext(), axes);
+  }
+
+  FailureOr<SmallVector<Value>> stack(Operation *op, SemanticsAttr semantics,
+                                      StrategyAttr strategy) {
+    AxesAttr axes = getNumberingAxes(semantics, strategy);
+    unsigned cut = getCutReduction(semantics, strategy);
+    SmallVector<Value> stacked;
+    for (auto [i, result] : llvm::enumerate(op->getResults())) {
+      FailureOr<unsigned> dim = getPartsDim(op, i, cut);
+      if (failed(dim))
+        return failure();
+      auto from = dyn_cast<LayoutAttr>(
+          getResultPlacement(semantics, strategy, i, shapeOf(result), mesh));
+      if (!from)
+        return op->emitOpError() << "result " << i
+                                 << " has parts that are no layout; they can't "
+                                    "be merged";
+      SmallVector<AxesAttr> dims(from.getDims());
+      dims.insert(dims.begin() + *dim, axes);
+      SmallVector<int64_t> shape(shapeOf(result));
+      shape.insert(shape.begin() + *dim,
+                   mesh.numCoordinates(axes.resolve(mesh)));
+      LayoutAttr to = getPlainLayout(dims);
+      Value part =
+          StackOp::create(builder, op->getLoc(),
+                          cast<RankedTensorType>(result.getType()).clone(shape),
+                          result, *dim, from, to);
+      placements[result] = from;
+      placements[part] = to;
+      stacked.push_back(part);
+    }
+    return stacked;
+  }
+
+  /// A number has no dim along which it could be on some devices only: gives
+  /// its partial results, numbered by their only dim, another one.
+  Value addUnitDim(Value part) {
+    int64_t count = shapeOf(part)[0];
+    auto type = cast<RankedTensorType>(part.getType());
+    auto expanded = tensor::ExpandShapeOp::create(
+        builder, part.getLoc(), type.clone({count, 1}), part,
+        ArrayRef<ReassociationIndices>{{0, 1}});
+    LayoutAttr layout = cast<LayoutAttr>(placements[part]);
+    MLIRContext *context = builder.getContext();
+    AxesAttr none = AxesAttr::get(context, {});
+    std::string why;
+    Operation *op = expanded;
+    op->setAttr(TofuDialect::kSemantics, computeSemantics(op, why));
+    op->setAttr(
+        TofuDialect::kStrategy,
+        StrategyAttr::get(context, meshName, layout.getDims(), none, {}));
+    LayoutAttr wide = getPlainLayout({layout.getDims()[0], none});
+    op->setAttr(TofuDialect::kLayouts, builder.getArrayAttr({wide}));
+    placements[expanded] = wide;
+    return expanded;
+  }
+
+  /// Elements that move if the results of `op` are made as `dims` says and are
+  /// to lie as planned.
+  int64_t countMoved(Operation *op, ArrayRef<AxesAttr> dims) {
+    int64_t moved = 0;
+    for (OpResult result : op->getResults())
+      moved += search::movedElements(
+          getBoxes(getPlainLayout(dims), shapeOf(result), meshOp),
+          getBoxes(getLayout(result), shapeOf(result), meshOp));
+    return moved;
+  }
+
+  /// Where the partial results are merged: each device merges a part of what it
+  /// has of the results, the one from which the fewest elements move on.
+  SmallVector<AxesAttr> getMergeDims(Operation *op, SemanticsAttr semantics,
+                                     StrategyAttr strategy) {
+    AxesAttr numbering = getNumberingAxes(semantics, strategy);
+    OpResult first = op->getResult(0);
+    if (shapeOf(first).empty())
+      return {numbering};
+    auto produced = cast<LayoutAttr>(
+        getResultPlacement(semantics, strategy, 0, shapeOf(first), mesh));
+    bool areAlike = llvm::all_of(op->getResults(), [&](Value result) {
+      return shapeOf(result) == shapeOf(first);
+    });
+    SmallVector<StringAttr> order(numbering.getNames());
+    llvm::sort(order, [](StringAttr a, StringAttr b) {
+      return a.getValue() < b.getValue();
+    });
+    SmallVector<AxesAttr> best;
+    std::optional<int64_t> fewest;
+    // Each axis in turn, in every order of the (few) axes.
+    do {
+      SmallVector<AxesAttr> dims(produced.getDims());
+      int64_t moved = 0;
+      for (StringAttr axis : order) {
+        SmallVector<AxesAttr> nearest;
+        for (unsigned dim = 0; dim < dims.size(); ++dim) {
+          SmallVector<AxesAttr> tried(dims);
+          SmallVector<StringAttr> axes(dims[dim].getNames());
+          axes.push_back(axis);
+          tried[dim] = AxesAttr::get(builder.getContext(), axes);
+          int64_t count = areAlike ? countMoved(op, tried) : 0;
+          if (!nearest.empty() && count >= moved)
+            continue;
+          nearest = tried;
+          moved = count;
+        }
+        dims = nearest;
+      }
+      if (fewest && moved >= *fewest)
+        continue;
+      best = dims;
+      fewest = moved;
+    } while (order.size() <= 4 &&
+             std::next_permutation(order.begin(), order.end(),
+                                   [](StringAttr a, StringAttr b) {
+                                     return a.getValue() < b.getValue();
+                                   }));
+    return best;
+  }
+
+  LayoutAttr getPlainLayout(ArrayRef<AxesAttr> dims) {
+    return LayoutAttr::get(builder.getContext(), meshName, dims,
+                           AxesAttr::get(builder.getContext(), {}),
+                           Combiner::None);
+  }
+
+  /// Plans the operations after `last` and before `end`, which merge the
+  /// partial results of `op` to `merged`.
+  LogicalResult planMerge(Operation *op, Operation *last, Operation *end,
+                          ArrayRef<Value> merged) {
+    for (unsigned i = 0; i < op->getNumResults(); ++i)
+      if (!getLayout(op->getResult(i)))
+        return op->emitOpError()
+               << "result " << i << " has no layout; run tofu-plan";
+    SmallVector<AxesAttr> mergeDims = getMergeDims(
+        op, op->getAttrOfType<SemanticsAttr>(TofuDialect::kSemantics),
+        op->getAttrOfType<StrategyAttr>(TofuDialect::kStrategy));
+    for (Operation *merge = last->getNextNode(); merge != end;
+         merge = merge->getNextNode()) {
+      std::string why;
+      SemanticsAttr semantics = computeSemantics(merge, why);
+      if (!semantics || merge->getNumResults() == 0)
+        continue;
+      StrategyAttr strategy = getMergeStrategy(semantics, mergeDims);
+      SmallVector<Attribute> layouts;
+      for (auto [i, result] : llvm::enumerate(merge->getResults())) {
+        const Value *it = llvm::find(merged, result);
+        Attribute layout = wholeOf(result);
+        if (it != merged.end())
+          layout = getLayout(op->getResult(it - merged.begin()));
+        else if (auto made = dyn_cast<LayoutAttr>(getResultPlacement(
+                     semantics, strategy, i, shapeOf(result), mesh)))
+          layout = made;
+        layouts.push_back(layout);
+      }
+      merge->setAttr(TofuDialect::kSemantics, semantics);
+      merge->setAttr(TofuDialect::kStrategy, strategy);
+      merge->setAttr(TofuDialect::kLayouts, builder.getArrayAttr(layouts));
+    }
+    return success();
+  }
+
+  /// Cuts each dim of the result as `dims` says.
+  StrategyAttr getMergeStrategy(SemanticsAttr semantics,
+                                ArrayRef<AxesAttr> dims) {
+    MLIRContext *context = builder.getContext();
+    AxesAttr none = AxesAttr::get(context, {});
+    SmallVector<AxesAttr> cut(semantics.getDims().size(), none);
+    for (auto [axes, expr] :
+         llvm::zip(dims, semantics.getResults()[0].getIndex())) {
+      auto dim = dyn_cast_or_null<AffineDimExpr>(expr);
+      if (dim &&
+          semantics.getDims()[dim.getPosition()].getKind() == DimKind::Parallel)
+        cut[dim.getPosition()] = axes;
+    }
+    return StrategyAttr::get(context, meshName, cut, none, {});
+  }
+
+  /// Parts begin with what the operation says, not with the initial values.
+  void dropInitialValues(Operation *op, SemanticsAttr semantics) {
+    builder.setInsertionPoint(op);
+    for (OpOperand &operand : op->getOpOperands()) {
+      auto type = dyn_cast<RankedTensorType>(operand.get().getType());
+      if (!type)
+        continue;
+      unsigned tensor = tensorNumber(op, operand.getOperandNumber());
+      if (semantics.getOperands()[tensor].getInitOf() >= 0)
+        operand.set(tensor::EmptyOp::create(
+            builder, op->getLoc(), type.getShape(), type.getElementType()));
+    }
+  }
+
+  static LayoutAttr getLayout(OpResult result) {
+    auto layouts =
+        result.getOwner()->getAttrOfType<ArrayAttr>(TofuDialect::kLayouts);
+    if (!layouts || layouts.size() <= result.getResultNumber())
+      return {};
+    return dyn_cast<LayoutAttr>(layouts[result.getResultNumber()]);
   }
 
   /// A value that each device makes anew is whole: taken as a partial sum it
@@ -247,11 +513,7 @@ private:
 
   /// Says where a result is made, and moves it to its layout.
   LogicalResult produce(OpResult result, PlacementAttrInterface produced) {
-    auto layouts =
-        result.getOwner()->getAttrOfType<ArrayAttr>(TofuDialect::kLayouts);
-    LayoutAttr layout;
-    if (layouts && layouts.size() > result.getResultNumber())
-      layout = dyn_cast<LayoutAttr>(layouts[result.getResultNumber()]);
+    LayoutAttr layout = getLayout(result);
     if (!layout)
       return result.getOwner()->emitOpError()
              << "result " << result.getResultNumber()
@@ -400,8 +662,7 @@ private:
         });
     std::string why;
     Operation *op = generic;
-    SemanticsAttr semantics =
-        cast<PartitionableOpInterface>(op).computeSemantics(why);
+    SemanticsAttr semantics = computeSemantics(op, why);
     MLIRContext *context = op->getContext();
     generic->setAttr(TofuDialect::kSemantics, semantics);
     generic->setAttr(TofuDialect::kStrategy,

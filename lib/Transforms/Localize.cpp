@@ -235,6 +235,8 @@ private:
       return visitSize(op, *read);
     if (auto reshard = dyn_cast<ReshardOp>(op))
       return visitReshard(reshard);
+    if (auto stack = dyn_cast<StackOp>(op))
+      return visitStack(stack);
     if (op->hasAttr(TofuDialect::kStrategy))
       return visitPart(op);
     return visitWhole(op);
@@ -303,6 +305,30 @@ private:
     return success();
   }
 
+  /// This device's part becomes the one index of the new dim that it has.
+  LogicalResult visitStack(StackOp op) {
+    FailureOr<Value> local = take(op, 0, op.getInput(), op.getFrom());
+    if (failed(local))
+      return failure();
+    unsigned dim = op.getDim();
+    int64_t rank = typeOf(*local).getRank();
+    SmallVector<int64_t> shape(typeOf(*local).getShape());
+    SmallVector<OpFoldResult> sizes =
+        tensor::getMixedSizes(builder, op.getLoc(), *local);
+    shape.insert(shape.begin() + dim, 1);
+    sizes.insert(sizes.begin() + dim, builder.getIndexAttr(1));
+    // The new dim goes with the one behind it, or the last one.
+    SmallVector<ReassociationIndices> groups(rank);
+    for (int64_t i = 0; i <= rank && rank; ++i)
+      groups[std::min<int64_t>(i - (i > int64_t(dim)), rank - 1)].push_back(i);
+    define(op,
+           tensor::ExpandShapeOp::create(builder, op.getLoc(),
+                                         typeOf(*local).clone(shape), *local,
+                                         groups, sizes),
+           op.getTo());
+    return success();
+  }
+
   /// A tensor for an operand that isn't read: cut as a result if it has the
   /// type of one.
   Value createUnread(LocalPiece &piece, Value operand) {
@@ -368,12 +394,10 @@ private:
         return failure();
       operand = *local;
     }
-    auto partitionable = dyn_cast<PartitionableOpInterface>(op);
-    if (partitionable && failed(requireResultSizes(op)))
+    if (hasModel(op) && failed(requireResultSizes(op)))
       return failure();
     FailureOr<SmallVector<Value>> results =
-        partitionable ? partitionable.createLocal(piece)
-                      : createDescribed(piece);
+        hasModel(op) ? createLocal(piece) : createDescribed(piece);
     if (failed(results))
       return failure();
     for (auto [global, local] : llvm::zip_equal(op->getResults(), *results))

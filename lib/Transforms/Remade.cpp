@@ -199,6 +199,7 @@ Value mlir::tofu::createCombine(OpBuilder &b, Location loc, Combiner combiner,
   case Combiner::MaxUI:
     return arith::MaxUIOp::create(b, loc, x, y);
   case Combiner::None:
+  case Combiner::Region:
     return {};
   }
   return {};

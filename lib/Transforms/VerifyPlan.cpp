@@ -96,6 +96,7 @@ static bool isIdempotent(Combiner combiner) {
   case Combiner::MaxNum:
   case Combiner::MinUI:
   case Combiner::MaxUI:
+  case Combiner::Region:
     return true;
   case Combiner::None:
   case Combiner::Sum:
@@ -445,6 +446,10 @@ private:
       return success();
     if (auto reshard = dyn_cast<ReshardOp>(op))
       return visitReshard(reshard);
+    if (auto stack = dyn_cast<StackOp>(op)) {
+      placements[stack] = stack.getTo();
+      return checkNeed(op, "input", stack.getInput(), stack.getFrom());
+    }
     if (auto strategy = op->getAttrOfType<StrategyAttr>(TofuDialect::kStrategy))
       return visitPart(op, strategy);
     return visitWhole(op);

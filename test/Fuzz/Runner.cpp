@@ -109,6 +109,34 @@ llvm::Expected<Execution> Runner::runSerially() {
 }
 
 /// Reads the count of the plan.
+/// True if results of one operation that move are to lie in different ways. If
+/// the operation combines them itself, they do so in one place first, which the
+/// plan, for each result alone, doesn't count.
+static bool movesTogether(const llvm::json::Object &plan) {
+  auto isSuch = [](const llvm::json::Value &value) {
+    const llvm::json::Object *op = value.getAsObject();
+    const llvm::json::Array *layouts = op ? op->getArray("layouts") : nullptr;
+    const llvm::json::Array *bytes =
+        op ? op->getArray("result_bytes") : nullptr;
+    if (!layouts || !bytes)
+      return false;
+    return llvm::any_of(*layouts,
+                        [&](const llvm::json::Value &layout) {
+                          return layout != layouts->front();
+                        }) &&
+           llvm::any_of(*bytes, [](const llvm::json::Value &count) {
+             return count.getAsInteger().value_or(0) > 0;
+           });
+  };
+  const llvm::json::Array *functions = plan.getArray("functions");
+  return functions && llvm::any_of(*functions, [&](const auto &function) {
+           const llvm::json::Object *object = function.getAsObject();
+           const llvm::json::Array *operators =
+               object ? object->getArray("operators") : nullptr;
+           return operators && llvm::any_of(*operators, isSuch);
+         });
+}
+
 static llvm::Expected<int64_t> readTotal(StringRef path) {
   auto file = llvm::MemoryBuffer::getFile(path);
   if (!file)
@@ -122,7 +150,7 @@ static llvm::Expected<int64_t> readTotal(StringRef path) {
       object ? object->getInteger("total_bytes") : std::nullopt;
   if (!total)
     return llvm::createStringError("the plan has no total");
-  return *total;
+  return movesTogether(*object) ? std::numeric_limits<int64_t>::max() : *total;
 }
 
 llvm::Expected<Program> Runner::partition(const Cut &cut,

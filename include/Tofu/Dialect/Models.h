@@ -21,11 +21,36 @@ namespace mlir::tofu {
 /// Every linalg::LinalgOp, by its indexing maps, iterator types and body.
 void registerLinalgModels(DialectRegistry &registry);
 
+/// linalg.unpack; what else has no loops of its own is read off its tiles.
+void registerUnpackModel(DialectRegistry &registry);
+
 /// Reshapes, slices, pad, concat and casts.
 void registerTensorModels(DialectRegistry &registry);
 
 /// The element-wise operations of arith and math, on tensors.
 void registerElementwiseModels(DialectRegistry &registry);
+
+/// What `op` reads and writes: by its own PartitionableOpInterface, or else
+/// read off what its TilingInterface does. Null if it has neither or cannot be
+/// described; `why` then says why.
+SemanticsAttr computeSemantics(Operation *op, std::string &why);
+
+/// True if `op` has one of the interfaces that say how it is cut.
+bool hasModel(Operation *op);
+
+/// Builds the part of an operation with a model, and gives the local results.
+/// Emits an error and fails if it cannot.
+FailureOr<SmallVector<Value>> createLocal(LocalPiece &piece);
+
+/// The dim that numbers the parts in result `i`'s partial results, where the
+/// operation combines them itself and loop `dim` is cut.
+FailureOr<unsigned> getPartsDim(Operation *op, unsigned i, unsigned dim);
+
+/// Operations that combine the partial results of `op`, `parts`, to its
+/// results: the values of these. `dim` is the loop that was cut. Emits an error
+/// and fails if it cannot.
+FailureOr<SmallVector<Value>> createMerge(OpBuilder &builder, Operation *op,
+                                          ValueRange parts, unsigned dim);
 
 /// Semantics under construction: dims and accesses with made-up names.
 class SemanticsBuilder {

@@ -84,6 +84,10 @@ RankedTensorType getLocalType(RankedTensorType global,
 /// semantics: its own operands, then what its regions capture, once each.
 SmallVector<Value> getTensorOperands(Operation *op);
 
+/// True if the size of a tensor that is an operand or result of `op` is not
+/// known.
+bool hasDynamicTensors(Operation *op);
+
 /// One dim of a tensor.
 struct TensorDim {
   Value tensor;

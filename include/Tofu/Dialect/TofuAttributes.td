@@ -19,7 +19,7 @@ include "mlir/IR/Interfaces.td"
 //===----------------------------------------------------------------------===//
 
 def Tofu_Combiner : I32EnumAttr<"Combiner",
-    "how partial results are combined; the order is that of the runtime's tables", [
+    "how partial results are combined; the order is that of the runtime's tables, which know no region: there the operation itself combines its results", [
     I32EnumAttrCase<"None", 0, "none">,
     I32EnumAttrCase<"Sum", 1, "sum">,
     I32EnumAttrCase<"Prod", 2, "prod">,
@@ -31,7 +31,8 @@ def Tofu_Combiner : I32EnumAttr<"Combiner",
     I32EnumAttrCase<"MinNum", 8, "minnum">,
     I32EnumAttrCase<"MaxNum", 9, "maxnum">,
     I32EnumAttrCase<"MinUI", 10, "minui">,
-    I32EnumAttrCase<"MaxUI", 11, "maxui">
+    I32EnumAttrCase<"MaxUI", 11, "maxui">,
+    I32EnumAttrCase<"Region", 12, "region">
   ]> {
   let cppNamespace = "::mlir::tofu";
   let genSpecializedAttr = 0;

@@ -139,6 +139,29 @@ def Tofu_ReshardOp : Tofu_MoveOp<"reshard"> {
   }];
 }
 
+def Tofu_StackOp : Tofu_Op<"stack",
+    [Pure, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "numbers partial results along a new dim";
+  let description = [{
+    Of a value that is a partial result which its operation combines itself
+    (`region`): each device's part becomes one index of a new dim, which the
+    partial axes cut. Nothing moves. On global types only: localization makes it
+    a reshape.
+
+    ```mlir
+    %1 = tofu.stack %0 at 0 from #tofu.layout<@mesh, [{x} ], region {y}>
+         to #tofu.layout<@mesh, [{y}, {x} ]> : tensor<66xf32> -> tensor<2x66xf32>
+    ```
+  }];
+  let arguments = (ins AnyRankedTensor:$input, I64Attr:$dim,
+                       Tofu_LayoutAttr:$from, Tofu_LayoutAttr:$to);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = [{
+    $input `at` $dim `from` $from `to` $to attr-dict `:`
+    type($input) `->` type($result)
+  }];
+}
+
 class Tofu_CollectiveOp<string mnemonic, string what, string more>
     : Tofu_MoveOp<mnemonic> {
   let summary = what;

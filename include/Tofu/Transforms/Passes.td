@@ -14,7 +14,10 @@ include "mlir/Pass/PassBase.td"
 def AnnotatePass : Pass<"tofu-annotate", "::mlir::ModuleOp"> {
   let summary = "Describes what every operation reads and writes";
   let description = [{
-    Inlines calls, then gives every operation on tensors its `#tofu.semantics`. An
+    Inlines calls, drops results of `linalg.generic` that nobody uses, and
+    rewrites operations of the tensor dialect that are structured ones in short
+    (`generate`, `gather`, `bitcast`, `insert`, `reshape`); then gives every
+    operation on tensors its `#tofu.semantics`. An
     operation that already has some keeps it. What has none is replicated later
     on; a remark per kind of operation says why.
 
@@ -33,7 +36,11 @@ def AnnotatePass : Pass<"tofu-annotate", "::mlir::ModuleOp"> {
          outs(%c : tensor<8x6xf32>) -> tensor<8x6xf32>
     ```
   }];
-  let dependentDialects = ["::mlir::tofu::TofuDialect"];
+  let dependentDialects = [
+    "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::scf::SCFDialect",
+    "::mlir::tensor::TensorDialect", "::mlir::tofu::TofuDialect"
+  ];
   let statistics = [
     Statistic<"numDescribed", "described", "Operations with semantics">,
     Statistic<"numReplicated", "replicated", "Operations without">
@@ -117,6 +124,7 @@ def InsertReshardsPass : Pass<"tofu-insert-reshards", "::mlir::ModuleOp"> {
     ```
   }];
   let dependentDialects = ["::mlir::tofu::TofuDialect",
+                           "::mlir::affine::AffineDialect",
                            "::mlir::linalg::LinalgDialect",
                            "::mlir::arith::ArithDialect",
                            "::mlir::tensor::TensorDialect"];
@@ -192,6 +200,7 @@ def LocalizePass : Pass<"tofu-localize", "::mlir::ModuleOp"> {
     ```
   }];
   let dependentDialects = ["::mlir::tofu::TofuDialect",
+                           "::mlir::affine::AffineDialect",
                            "::mlir::linalg::LinalgDialect",
                            "::mlir::arith::ArithDialect",
                            "::mlir::scf::SCFDialect",

@@ -1,0 +1,314 @@
+//===- Structure.cpp - Tensor operations in structured form ---------------===//
+//
+// Part of the Tofu project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Tofu/Dialect/Structure.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Utils/ReshapeOpsUtils.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace mlir::tofu;
+
+/// A generic operation without operands that makes each element of a tensor of
+/// the given sizes on its own; `body` yields.
+static Value
+createElements(OpBuilder &builder, Location loc, RankedTensorType type,
+               ArrayRef<OpFoldResult> sizes, ValueRange inputs,
+               function_ref<void(OpBuilder &, Location, ValueRange)> body) {
+  Value empty =
+      tensor::EmptyOp::create(builder, loc, sizes, type.getElementType());
+  AffineMap map = builder.getMultiDimIdentityMap(type.getRank());
+  SmallVector<AffineMap> maps(inputs.size() + 1, map);
+  SmallVector<utils::IteratorType> iterators(type.getRank(),
+                                             utils::IteratorType::parallel);
+  Value made = linalg::GenericOp::create(builder, loc, empty.getType(), inputs,
+                                         empty, maps, iterators, body)
+                   .getResult(0);
+  if (made.getType() == type)
+    return made;
+  return tensor::CastOp::create(builder, loc, type, made);
+}
+
+static Value toIndex(OpBuilder &builder, Location loc, Value value) {
+  if (isa<IndexType>(value.getType()))
+    return value;
+  return arith::IndexCastOp::create(builder, loc, builder.getIndexType(),
+                                    value);
+}
+
+//===----------------------------------------------------------------------===//
+// Gather
+//===----------------------------------------------------------------------===//
+
+/// For each dim of the source the dim of the result that runs along it; of the
+/// dims that are gathered, those that the result has with size one, or nothing.
+static SmallVector<std::optional<unsigned>>
+getResultDims(tensor::GatherOp op, unsigned numBatchDims) {
+  int64_t rank = op.getSourceType().getRank();
+  bool keepsAll = op.getResultType().getRank() == numBatchDims + rank;
+  SmallVector<std::optional<unsigned>> dims;
+  unsigned next = numBatchDims;
+  for (int64_t dim = 0; dim < rank; ++dim) {
+    bool isGathered = llvm::is_contained(op.getGatherDims(), dim);
+    dims.push_back(isGathered && !keepsAll ? std::optional<unsigned>()
+                                           : std::optional<unsigned>(next++));
+  }
+  return dims;
+}
+
+/// The indices' last dim has the coordinates of one element or slice.
+static Value structure(RewriterBase &rewriter, tensor::GatherOp op) {
+  Location loc = op.getLoc();
+  unsigned numBatchDims = op.getIndicesType().getRank() - 1;
+  SmallVector<std::optional<unsigned>> dims = getResultDims(op, numBatchDims);
+  RankedTensorType type = op.getResultType();
+  SmallVector<OpFoldResult> sizes(type.getRank(), rewriter.getIndexAttr(1));
+  for (unsigned dim = 0; dim < numBatchDims; ++dim)
+    sizes[dim] = tensor::getMixedSize(rewriter, loc, op.getIndices(), dim);
+  for (auto [dim, resultDim] : llvm::enumerate(dims))
+    if (resultDim && !llvm::is_contained(op.getGatherDims(), int64_t(dim)))
+      sizes[*resultDim] =
+          tensor::getMixedSize(rewriter, loc, op.getSource(), dim);
+  return createElements(
+      rewriter, loc, type, sizes, {},
+      [&](OpBuilder &b, Location loc, ValueRange) {
+        SmallVector<Value> batch;
+        for (unsigned dim = 0; dim < numBatchDims; ++dim)
+          batch.push_back(linalg::IndexOp::create(b, loc, dim));
+        SmallVector<Value> coordinates;
+        for (auto [dim, resultDim] : llvm::enumerate(dims)) {
+          const int64_t *it =
+              llvm::find(op.getGatherDims(), static_cast<int64_t>(dim));
+          if (it == op.getGatherDims().end()) {
+            coordinates.push_back(linalg::IndexOp::create(b, loc, *resultDim));
+            continue;
+          }
+          SmallVector<Value> at(batch);
+          at.push_back(arith::ConstantIndexOp::create(
+              b, loc, it - op.getGatherDims().begin()));
+          coordinates.push_back(toIndex(
+              b, loc, tensor::ExtractOp::create(b, loc, op.getIndices(), at)));
+        }
+        Value element =
+            tensor::ExtractOp::create(b, loc, op.getSource(), coordinates);
+        linalg::YieldOp::create(b, loc, element);
+      });
+}
+
+//===----------------------------------------------------------------------===//
+// Others
+//===----------------------------------------------------------------------===//
+
+static Value structure(RewriterBase &rewriter, tensor::GenerateOp op) {
+  FailureOr<Operation *> generic =
+      linalg::rewriteInDestinationPassingStyle(rewriter, op);
+  // It replaces the operation itself.
+  (void)generic;
+  return {};
+}
+
+static Value structure(RewriterBase &rewriter, tensor::BitcastOp op) {
+  auto type = dyn_cast<RankedTensorType>(op.getType());
+  if (!type || !isa<RankedTensorType>(op.getSource().getType()))
+    return {};
+  return createElements(
+      rewriter, op.getLoc(), type,
+      tensor::getMixedSizes(rewriter, op.getLoc(), op.getSource()),
+      op.getSource(), [&](OpBuilder &b, Location loc, ValueRange args) {
+        Value cast =
+            arith::BitcastOp::create(b, loc, type.getElementType(), args[0]);
+        linalg::YieldOp::create(b, loc, cast);
+      });
+}
+
+static Value structure(RewriterBase &rewriter, tensor::InsertOp op) {
+  auto type = op.getDest().getType();
+  SmallVector<int64_t> ones(type.getRank(), 1);
+  Value slice = tensor::FromElementsOp::create(
+      rewriter, op.getLoc(), type.clone(ones), op.getScalar());
+  SmallVector<OpFoldResult> unit(type.getRank(), rewriter.getIndexAttr(1));
+  return tensor::InsertSliceOp::create(
+      rewriter, op.getLoc(), slice, op.getDest(),
+      getAsOpFoldResult(op.getIndices()), unit, unit);
+}
+
+/// All of `type` in one dim, or none if it has rank zero.
+static SmallVector<ReassociationIndices> getOneGroup(RankedTensorType type) {
+  if (type.getRank() == 0)
+    return {};
+  return {llvm::to_vector<2>(llvm::seq<int64_t>(0, type.getRank()))};
+}
+
+static Value structure(RewriterBase &rewriter, tensor::ReshapeOp op) {
+  auto source = dyn_cast<RankedTensorType>(op.getSource().getType());
+  auto result = dyn_cast<RankedTensorType>(op.getType());
+  if (!source || !result || !source.hasStaticShape() ||
+      !result.hasStaticShape())
+    return {};
+  Location loc = op.getLoc();
+  if (source == result)
+    return op.getSource();
+  if (auto groups = getReassociationIndicesForReshape(source, result)) {
+    if (source.getRank() > result.getRank())
+      return tensor::CollapseShapeOp::create(rewriter, loc, result,
+                                             op.getSource(), *groups);
+    return tensor::ExpandShapeOp::create(rewriter, loc, result, op.getSource(),
+                                         *groups);
+  }
+  Value flat = op.getSource();
+  if (source.getRank() > 1)
+    flat = tensor::CollapseShapeOp::create(rewriter, loc, flat,
+                                           getOneGroup(source));
+  if (result.getRank() == 1)
+    return flat;
+  return tensor::ExpandShapeOp::create(rewriter, loc, result, flat,
+                                       getOneGroup(result));
+}
+
+void mlir::tofu::structureTensorOps(RewriterBase &rewriter, Operation *root) {
+  SmallVector<Operation *> ops;
+  root->walk([&](Operation *op) {
+    if (isa<tensor::GatherOp, tensor::GenerateOp, tensor::BitcastOp,
+            tensor::InsertOp, tensor::ReshapeOp>(op))
+      ops.push_back(op);
+  });
+  for (Operation *op : ops) {
+    rewriter.setInsertionPoint(op);
+    Value structured =
+        llvm::TypeSwitch<Operation *, Value>(op)
+            .Case<tensor::GatherOp, tensor::GenerateOp, tensor::BitcastOp,
+                  tensor::InsertOp, tensor::ReshapeOp>(
+                [&](auto op) { return structure(rewriter, op); });
+    if (structured)
+      rewriter.replaceOp(op, structured);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Scatter
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Builds the loop over the slices that a scatter puts into a tensor.
+class ScatterLoop {
+public:
+  ScatterLoop(OpBuilder &builder, tensor::ScatterOp op, Value source,
+              Value indices, ArrayRef<std::optional<PartBounds>> bounds)
+      : builder(builder), op(op), loc(op.getLoc()), source(source),
+        indices(indices), bounds(bounds) {}
+
+  /// `dest` with the slices at `batch` and at what is after that.
+  Value create(Value dest, SmallVector<Value> batch);
+
+private:
+  Value insert(Value dest, ArrayRef<Value> batch);
+  Value insertAt(Value dest, ArrayRef<Value> batch,
+                 ArrayRef<OpFoldResult> offsets);
+
+  OpBuilder &builder;
+  tensor::ScatterOp op;
+  Location loc;
+  Value source, indices;
+  ArrayRef<std::optional<PartBounds>> bounds;
+};
+} // namespace
+
+Value ScatterLoop::create(Value dest, SmallVector<Value> batch) {
+  int64_t numBatchDims =
+      cast<RankedTensorType>(indices.getType()).getRank() - 1;
+  int64_t dim = batch.size();
+  if (dim == numBatchDims)
+    return insert(dest, batch);
+  Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
+  Value one = arith::ConstantIndexOp::create(builder, loc, 1);
+  Value end = getValueOrCreateConstantIndexOp(
+      builder, loc, tensor::getMixedSize(builder, loc, indices, dim));
+  auto loop = scf::ForOp::create(builder, loc, zero, end, one, dest);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(loop.getBody());
+  batch.push_back(loop.getInductionVar());
+  Value inserted = create(loop.getRegionIterArgs()[0], batch);
+  scf::YieldOp::create(builder, loc, inserted);
+  return loop.getResult(0);
+}
+
+Value ScatterLoop::insert(Value dest, ArrayRef<Value> batch) {
+  int64_t rank = cast<RankedTensorType>(dest.getType()).getRank();
+  SmallVector<OpFoldResult> offsets(rank, builder.getIndexAttr(0));
+  Value inside;
+  for (auto [i, dim] : llvm::enumerate(op.getScatterDims())) {
+    SmallVector<Value> at(batch);
+    at.push_back(arith::ConstantIndexOp::create(builder, loc, i));
+    Value coordinate = toIndex(
+        builder, loc, tensor::ExtractOp::create(builder, loc, indices, at));
+    offsets[dim] = coordinate;
+    if (!bounds[i])
+      continue;
+    auto value = [&](OpFoldResult bound) {
+      return getValueOrCreateConstantIndexOp(builder, loc, bound);
+    };
+    // Before the part, the difference is a large number.
+    Value relative = arith::SubIOp::create(builder, loc, coordinate,
+                                           value(bounds[i]->offset));
+    Value isIn = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult,
+                                       relative, value(bounds[i]->size));
+    offsets[dim] = relative;
+    inside = inside ? arith::AndIOp::create(builder, loc, inside, isIn) : isIn;
+  }
+  if (!inside)
+    return insertAt(dest, batch, offsets);
+  auto choice = scf::IfOp::create(builder, loc, dest.getType(), inside,
+                                  /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(choice.thenBlock());
+  Value inserted = insertAt(dest, batch, offsets);
+  scf::YieldOp::create(builder, loc, inserted);
+  builder.setInsertionPointToStart(choice.elseBlock());
+  scf::YieldOp::create(builder, loc, dest);
+  return choice.getResult(0);
+}
+
+Value ScatterLoop::insertAt(Value dest, ArrayRef<Value> batch,
+                            ArrayRef<OpFoldResult> offsets) {
+  auto type = cast<RankedTensorType>(dest.getType());
+  auto sourceType = cast<RankedTensorType>(source.getType());
+  OpFoldResult one = builder.getIndexAttr(1), zero = builder.getIndexAttr(0);
+  SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(builder, loc, dest);
+  for (int64_t dim : op.getScatterDims())
+    sizes[dim] = one;
+  bool keepsAll =
+      sourceType.getRank() == int64_t(batch.size()) + type.getRank();
+  SmallVector<OpFoldResult> first(batch.begin(), batch.end()),
+      count(batch.size(), one);
+  SmallVector<int64_t> shape;
+  for (int64_t dim = 0; dim < type.getRank(); ++dim) {
+    if (!keepsAll && llvm::is_contained(op.getScatterDims(), dim))
+      continue;
+    first.push_back(zero);
+    count.push_back(sizes[dim]);
+  }
+  // Without the dims of the loop.
+  for (OpFoldResult size : ArrayRef(count).drop_front(batch.size()))
+    shape.push_back(getConstantIntValue(size).value_or(ShapedType::kDynamic));
+  SmallVector<OpFoldResult> steps(count.size(), one), ones(type.getRank(), one);
+  Value slice = tensor::ExtractSliceOp::create(
+      builder, loc, sourceType.clone(shape), source, first, count, steps);
+  return tensor::InsertSliceOp::create(builder, loc, slice, dest, offsets,
+                                       sizes, ones);
+}
+
+Value mlir::tofu::createScatter(OpBuilder &builder, tensor::ScatterOp op,
+                                Value source, Value dest, Value indices,
+                                ArrayRef<std::optional<PartBounds>> bounds) {
+  return ScatterLoop(builder, op, source, indices, bounds).create(dest, {});
+}

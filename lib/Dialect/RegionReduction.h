@@ -37,8 +37,9 @@ std::optional<RegionReduction> matchRegionReduction(linalg::LinalgOp op,
                                                     std::string &why);
 
 /// The results of an operation that combines the partial results of `op`, which
-/// are numbered by a first dim, and its initial values. Partial results that are
-/// numbers may have a second dim of size one, along which the merge can be cut.
+/// are numbered by a first dim, and its initial values. Partial results that
+/// are numbers may have a second dim of size one, along which the merge can be
+/// cut.
 FailureOr<SmallVector<Value>>
 createLinalgMerge(OpBuilder &builder, linalg::LinalgOp op, ValueRange parts);
 

@@ -17,6 +17,13 @@
 // CHECK-NOT: 1024
 // CHECK-NOT: 7777
 
+// One partitioned program for several sizes; the sizes themselves are no inputs.
+// RUN: tofu-opt %s --tofu-partition=devices=3 -o %t.mlir
+// RUN: tofu-run %t.mlir --quiet --input=7x64xf32=random:1 --input=random:2 --input=random:3 --output=@%t.7.npy
+// RUN: tofu-run %t.mlir --quiet --input=2x64xf32=random:1 --input=random:2 --input=random:3 --output=@%t.2.npy
+// RUN: tofu-run %s --quiet --input=7x64xf32=random:1 --input=random:2 --input=random:3 --expected_output=@%t.7.npy
+// RUN: tofu-run %s --quiet --input=2x64xf32=random:1 --input=random:2 --input=random:3 --expected_output=@%t.2.npy
+
 // RUN: tofu-run %s --check --quiet --devices=1 --input=1x64xf32=random:1 --input=random:2 --input=random:3
 // RUN: tofu-run %s --check --quiet --devices=2 --input=1x64xf32=random:1 --input=random:2 --input=random:3
 // RUN: tofu-run %s --check --quiet --devices=3 --input=1x64xf32=random:1 --input=random:2 --input=random:3

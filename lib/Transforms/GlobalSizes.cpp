@@ -8,12 +8,15 @@
 
 #include "GlobalSizes.h"
 
+#include "Branches.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Interfaces/DestinationStyleOpInterface.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Interfaces/ValueBoundsOpInterface.h"
+#include "llvm/ADT/ScopeExit.h"
 
 using namespace mlir;
 using namespace mlir::tofu;
@@ -65,23 +68,66 @@ static std::optional<TensorDim> findLikeOperand(OpResult result, unsigned dim) {
   return like && like->tensor.getDefiningOp() != op ? like : std::nullopt;
 }
 
-/// A tensor dim from before that is as large; nothing if there is none.
-static std::optional<TensorDim> findBefore(TensorDim of) {
-  auto result = dyn_cast<OpResult>(of.tensor);
-  if (!result || getKnownSize(of))
+static TensorDim findRoot(TensorDim of, SmallVectorImpl<Value> &open);
+
+/// The tensor dim that all tensors which a branch or loop may hand on to `of`
+/// have their size from, but for those that have it from `of` itself. Nothing
+/// if there is none outside of the branch. `open` are the values that are being
+/// asked about.
+static std::optional<TensorDim> findHandedOn(TensorDim of,
+                                             SmallVectorImpl<Value> &open) {
+  auto arg = dyn_cast<BlockArgument>(of.tensor);
+  Operation *op =
+      arg ? arg.getOwner()->getParentOp() : of.tensor.getDefiningOp();
+  if (!isPlannedBranch(op) || llvm::is_contained(open, of.tensor))
     return std::nullopt;
+  open.push_back(of.tensor);
+  llvm::scope_exit isOpen([&] { open.pop_back(); });
+  std::optional<TensorDim> common;
+  for (const Handover &handover : getHandovers(op)) {
+    if (!llvm::is_contained(handover.inputs, of.tensor))
+      continue;
+    TensorDim root = findRoot({handover.operand->get(), of.dim}, open);
+    if (root == of)
+      continue;
+    if (common && !(*common == root))
+      return std::nullopt;
+    common = root;
+  }
+  if (common && op->isAncestor(common->tensor.getParentRegion()->getParentOp()))
+    return std::nullopt;
+  return common;
+}
+
+/// A tensor dim from before that is as large; nothing if there is none.
+static std::optional<TensorDim> findBefore(TensorDim of,
+                                           SmallVectorImpl<Value> &open) {
+  if (getKnownSize(of))
+    return std::nullopt;
+  auto result = dyn_cast<OpResult>(of.tensor);
+  if (!result || isPlannedBranch(result.getOwner()))
+    return findHandedOn(of, open);
   if (auto reshard = of.tensor.getDefiningOp<ReshardOp>())
     return TensorDim{reshard.getInput(), of.dim};
+  if (auto empty = of.tensor.getDefiningOp<tensor::EmptyOp>()) {
+    Operation *size = empty.getDynamicSize(of.dim).getDefiningOp();
+    return size ? getReadDim(size) : std::nullopt;
+  }
   auto dps = dyn_cast<DestinationStyleOpInterface>(result.getOwner());
   if (OpOperand *init = dps ? dps.getTiedOpOperand(result) : nullptr)
     return TensorDim{init->get(), of.dim};
   return findLikeOperand(result, of.dim);
 }
 
-TensorDim mlir::tofu::findRoot(TensorDim of) {
-  while (std::optional<TensorDim> before = findBefore(of))
+static TensorDim findRoot(TensorDim of, SmallVectorImpl<Value> &open) {
+  while (std::optional<TensorDim> before = findBefore(of, open))
     of = *before;
   return of;
+}
+
+TensorDim mlir::tofu::findRoot(TensorDim of) {
+  SmallVector<Value> open;
+  return ::findRoot(of, open);
 }
 
 static bool isFunctionArgument(Value value) {
@@ -100,7 +146,7 @@ static bool isDecided(TensorDim root) {
 bool mlir::tofu::hasTraceableSizes(Value tensor) {
   for (int64_t dim = 0; dim < typeOf(tensor).getRank(); ++dim) {
     TensorDim of{tensor, unsigned(dim)}, root = findRoot(of);
-    if (root.tensor == tensor && !isDecided(root))
+    if (root == of && !isDecided(root))
       return false;
   }
   return true;
@@ -157,7 +203,7 @@ Value GlobalSizes::createSize(TensorDim root) {
 
 bool GlobalSizes::isFinal(TensorDim of) const {
   TensorDim root = findRoot(of);
-  if (root.tensor != of.tensor || getKnownSize(of))
+  if (!(root == of) || getKnownSize(of))
     return false;
   Operation *op = of.tensor.getDefiningOp();
   if (!isa_and_nonnull<ReifyRankedShapedTypeOpInterface>(op))

@@ -1,8 +1,14 @@
-// Loops keep what they carry of unknown size whole; what is in them is cut.
+// What loops carry and branches hand on is cut if it keeps its size, and whole if
+// it grows.
 //
 // Part of the Tofu project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+// RUN: tofu-opt %s --tofu-annotate --tofu-plan=devices=2 | FileCheck %s
+// CHECK: func.func @main(%[[X:.*]]: tensor<?x4xf32> {tofu.layout = #tofu.layout<@mesh, [{a0}, {}]>}
+// CHECK: tofu.arg_layouts = {{\[\[}}unit, #tofu.layout<@mesh, [{a0}, {}]>, #tofu.layout<@mesh, [{a0}]>{{\]\]}}
+// CHECK: tofu.arg_layouts = {{\[\[}}unit, #tofu.layout<@mesh, [{}, {}]>{{\]\]}}
 
 // RUN: tofu-run %s --check --quiet --devices=2 --input=1x4xf32=random:1 --input=random:2 --input=index=3
 // RUN: tofu-run %s --check --quiet --devices=1 --input=7x4xf32=random:1 --input=random:2 --input=index=3
@@ -13,7 +19,7 @@
 // RUN: tofu-run %s --check --quiet --devices=8 --partition-options='algorithm=random seed=3 replication=true partials=true' --input=7x4xf32=random:1 --input=random:2 --input=index=3
 // RUN: tofu-run %s --check --quiet --devices=4 --input=16x4xf32=random:1 --input=random:2 --input=index=3
 
-func.func @main(%x: tensor<?x4xf32>, %w: tensor<4x4xf32>, %t: index) -> (tensor<?x4xf32>, tensor<?x4xf32>, tensor<4xf32>) {
+func.func @main(%x: tensor<?x4xf32>, %w: tensor<4x4xf32>, %t: index) -> (tensor<?x4xf32>, tensor<?x4xf32>, tensor<4xf32>, tensor<?x4xf32>, index) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %zero = arith.constant 0.0 : f32
@@ -37,5 +43,11 @@ func.func @main(%x: tensor<?x4xf32>, %w: tensor<4x4xf32>, %t: index) -> (tensor<
     scf.yield %x : tensor<?x4xf32>
   }
   %b2 = math.absf %b : tensor<?x4xf32>
-  return %l#0, %b2, %l#1 : tensor<?x4xf32>, tensor<?x4xf32>, tensor<4xf32>
+  %grown = scf.for %i = %c0 to %t step %c1 iter_args(%a = %x) -> (tensor<?x4xf32>) {
+    %more = tensor.concat dim(0) %a, %w : (tensor<?x4xf32>, tensor<4x4xf32>) -> tensor<?x4xf32>
+    %next = math.tanh %more : tensor<?x4xf32>
+    scf.yield %next : tensor<?x4xf32>
+  }
+  %size = tensor.dim %grown, %c0 : tensor<?x4xf32>
+  return %l#0, %b2, %l#1, %grown, %size : tensor<?x4xf32>, tensor<?x4xf32>, tensor<4xf32>, tensor<?x4xf32>, index
 }

@@ -92,6 +92,10 @@ bool hasDynamicTensors(Operation *op);
 struct TensorDim {
   Value tensor;
   unsigned dim;
+
+  bool operator==(const TensorDim &o) const {
+    return tensor == o.tensor && dim == o.dim;
+  }
 };
 
 /// The dim of an operand of `op`, or else of a result, that is as large as dim

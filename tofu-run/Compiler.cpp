@@ -10,11 +10,13 @@
 
 #include "Tofu/Conversion/Passes.h"
 
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/ExecutionEngine/OptUtils.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "llvm/ExecutionEngine/Orc/JITTargetMachineBuilder.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
 
@@ -29,22 +31,95 @@ static LogicalResult lower(ModuleOp module) {
   return pm.run(module);
 }
 
-static llvm::orc::SymbolMap getSymbols(const TofuBackend &backend,
+//===----------------------------------------------------------------------===//
+// Functions outside of the program
+//===----------------------------------------------------------------------===//
+
+llvm::Expected<Libraries> Libraries::load(ArrayRef<std::string> files) {
+  Libraries libraries;
+  for (const std::string &file : files) {
+    // A bare name is one in this folder, and else one that the system knows.
+    SmallString<128> path = StringRef(file);
+    if (llvm::sys::fs::exists(path))
+      llvm::sys::fs::make_absolute(path);
+    std::string error;
+    auto library =
+        llvm::sys::DynamicLibrary::getPermanentLibrary(path.c_str(), &error);
+    if (!library.isValid())
+      return llvm::createStringError("--shared-libs: can't load " +
+                                     Twine(file) + ": " + error);
+    libraries.libraries.push_back(library);
+  }
+  return libraries;
+}
+
+void *Libraries::lookup(const std::string &symbol) const {
+  for (llvm::sys::DynamicLibrary library : libraries)
+    if (void *address = library.getAddressOfSymbol(symbol.c_str()))
+      return address;
+  return llvm::sys::DynamicLibrary::SearchForAddressOfSymbol(symbol);
+}
+
+/// Addresses by name.
+using Addresses = llvm::StringMap<void *>;
+
+static Addresses getAddresses(const TofuBackend &backend) {
+  Addresses addresses;
+  for (int64_t i = 0; i < backend.numSymbols; ++i)
+    addresses[backend.symbols[i].name] = backend.symbols[i].address;
+  return addresses;
+}
+
+/// Adds the functions that the lowered program declares and calls.
+static LogicalResult addFunctions(ModuleOp module, const Libraries &libraries,
+                                  Addresses &addresses) {
+  constexpr StringLiteral kInterface = "_mlir_ciface_";
+  bool good = true;
+  for (auto function : module.getOps<LLVM::LLVMFuncOp>()) {
+    std::string symbol = function.getName().str();
+    if (!function.isExternal() || function.getName().starts_with("llvm.") ||
+        addresses.contains(symbol))
+      continue;
+    if (void *address = libraries.lookup(symbol)) {
+      addresses[symbol] = address;
+      continue;
+    }
+    if (SymbolTable::symbolKnownUseEmpty(function, module))
+      continue;
+    StringRef name = function.getName();
+    name.consume_front(kInterface);
+    function.emitError() << "function @" << name
+                         << " is nowhere: no library of --shared-libs defines "
+                         << symbol;
+    good = false;
+  }
+  return success(good);
+}
+
+static llvm::orc::SymbolMap getSymbols(const Addresses &addresses,
                                        llvm::orc::MangleAndInterner mangle) {
   llvm::orc::SymbolMap symbols;
-  for (int64_t i = 0; i < backend.numSymbols; ++i)
-    symbols[mangle(backend.symbols[i].name)] = {
-        llvm::orc::ExecutorAddr::fromPtr(backend.symbols[i].address),
-        llvm::JITSymbolFlags::Exported};
+  for (const auto &[name, address] : addresses)
+    symbols[mangle(name)] = {llvm::orc::ExecutorAddr::fromPtr(address),
+                             llvm::JITSymbolFlags::Exported};
   return symbols;
 }
 
+//===----------------------------------------------------------------------===//
+// Compilation
+//===----------------------------------------------------------------------===//
+
 llvm::Expected<Compiled> Compiled::create(ModuleOp module, StringRef function,
                                           const TofuBackend &backend,
+                                          const Libraries &libraries,
                                           unsigned optimizationLevel) {
   if (failed(lower(module)))
     return llvm::createStringError(
         "the program can't be lowered for this backend");
+  Addresses addresses = getAddresses(backend);
+  if (failed(addFunctions(module, libraries, addresses)))
+    return llvm::createStringError(
+        "the program calls functions that are not there");
   llvm::InitializeNativeTarget();
   llvm::InitializeNativeTargetAsmPrinter();
   registerBuiltinDialectTranslation(*module.getContext());
@@ -74,7 +149,7 @@ llvm::Expected<Compiled> Compiled::create(ModuleOp module, StringRef function,
   if (!engine)
     return engine.takeError();
   (*engine)->registerSymbols([&](llvm::orc::MangleAndInterner mangle) {
-    return getSymbols(backend, mangle);
+    return getSymbols(addresses, mangle);
   });
 
   // Code is generated now, while the transformer is there.

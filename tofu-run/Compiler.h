@@ -13,8 +13,23 @@
 
 #include "mlir/ExecutionEngine/ExecutionEngine.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "llvm/Support/DynamicLibrary.h"
 
 namespace mlir::tofu {
+
+/// Shared libraries with functions that programs call. They stay loaded.
+class Libraries {
+public:
+  /// The error names the first file that can't be loaded.
+  static llvm::Expected<Libraries> load(ArrayRef<std::string> files);
+
+  /// The address of a function in the first library that has it, or else in
+  /// this process; null if there is none.
+  void *lookup(const std::string &symbol) const;
+
+private:
+  std::vector<llvm::sys::DynamicLibrary> libraries;
+};
 
 /// Machine code of a program, shared by all devices of the process.
 class Compiled {
@@ -22,6 +37,7 @@ public:
   /// Lowers the module, which is changed by it, and compiles it once.
   static llvm::Expected<Compiled> create(ModuleOp module, StringRef function,
                                          const TofuBackend &backend,
+                                         const Libraries &libraries,
                                          unsigned optimizationLevel);
 
   /// Calls the function as Runtime.h describes, with the addresses of the C

@@ -51,6 +51,12 @@ struct CommandLine {
       "load-dialect-plugin", cl::cat(category), cl::value_desc("library"),
       cl::desc("Shared library with further dialects, as mlir-opt takes it")};
 
+  cl::list<std::string> libraries{
+      "shared-libs", cl::CommaSeparated, cl::cat(category),
+      cl::value_desc("files"),
+      cl::desc("Shared libraries with functions that the program declares and "
+               "calls, as _mlir_ciface_NAME")};
+
   cl::opt<int64_t> devices{
       "devices", cl::cat(category), cl::value_desc("k"),
       cl::desc("Number of devices (default: as the program's mesh says, else "
@@ -135,6 +141,7 @@ RunOptions CommandLine::get() const {
   options.file = file;
   options.function = function;
   options.backend = backend;
+  options.libraries = getAll(libraries);
   options.devices = getIfGiven(devices);
   options.mesh = mesh;
   options.plan = plan;

@@ -24,6 +24,7 @@ struct RunOptions {
   std::string function; ///< empty: the only public one
   std::string backend;
   std::vector<std::string> dialectPlugins;
+  std::vector<std::string> libraries;
 
   std::optional<int64_t> devices; ///< nothing: as the program's mesh says
   std::string mesh, plan, partitionOptions;

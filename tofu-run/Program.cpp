@@ -315,6 +315,9 @@ static void removePlan(ModuleOp module) {
           i, StringAttr::get(module.getContext(), TofuDialect::kLayout));
   }
   module.walk([](Operation *op) {
+    // What declarations say is not of the plan.
+    if (isa<func::FuncOp>(op))
+      return;
     for (StringRef name : {TofuDialect::kSemantics, TofuDialect::kStrategy,
                            TofuDialect::kLayouts})
       op->removeDiscardableAttr(name);

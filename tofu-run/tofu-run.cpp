@@ -78,6 +78,7 @@ private:
   StringRef libraryFolder;
 
   const TofuBackend *backend = nullptr;
+  Libraries libraries;
   Program program;
   std::optional<Program> unpartitioned;
   std::vector<HostTensor> inputs, expected;
@@ -192,12 +193,13 @@ ExitCode Runner::readExpected() {
 
 static llvm::Expected<Execution>
 compileAndExecute(const Program &program, const TofuBackend &backend,
-                  ArrayRef<HostTensor> inputs, const RunOptions &options,
-                  ExecutionOptions executionOptions, double &compileSeconds) {
+                  const Libraries &libraries, ArrayRef<HostTensor> inputs,
+                  const RunOptions &options, ExecutionOptions executionOptions,
+                  double &compileSeconds) {
   auto compiled = [&] {
     StopWatch watch(compileSeconds);
     return Compiled::create(*program.module, program.function, backend,
-                            options.optimizationLevel);
+                            libraries, options.optimizationLevel);
   }();
   if (!compiled)
     return compiled.takeError();
@@ -209,8 +211,9 @@ ExitCode Runner::execute() {
   ExecutionOptions executionOptions;
   executionOptions.iterations = options.iterations;
   executionOptions.warmup = options.warmup;
-  auto executed = compileAndExecute(program, *backend, inputs, options,
-                                    executionOptions, times.compileSeconds);
+  auto executed =
+      compileAndExecute(program, *backend, libraries, inputs, options,
+                        executionOptions, times.compileSeconds);
   if (!executed)
     return fail(ExitCode::Runtime, executed.takeError());
   execution = std::move(*executed);
@@ -258,8 +261,9 @@ ExitCode Runner::compareWithUnpartitioned() {
   if (!unpartitioned)
     return ExitCode::Good;
   double compileSeconds = 0;
-  auto executed = compileAndExecute(*unpartitioned, *backend, inputs, options,
-                                    ExecutionOptions(), compileSeconds);
+  auto executed =
+      compileAndExecute(*unpartitioned, *backend, libraries, inputs, options,
+                        ExecutionOptions(), compileSeconds);
   if (!executed)
     return fail(ExitCode::Runtime,
                 "unpartitioned: " + llvm::toString(executed.takeError()));
@@ -324,6 +328,10 @@ ExitCode Runner::run() {
   if (!loaded)
     return fail(ExitCode::Usage, loaded.takeError());
   backend = *loaded;
+  llvm::Expected<Libraries> found = Libraries::load(options.libraries);
+  if (!found)
+    return fail(ExitCode::Usage, found.takeError());
+  libraries = std::move(*found);
   for (auto stage : {&Runner::load, &Runner::checkNumbers, &Runner::readInputs,
                      &Runner::readExpected, &Runner::execute})
     if (ExitCode code = (this->*stage)(); code != ExitCode::Good)

@@ -20,7 +20,7 @@ import sys
 import tempfile
 
 SEMANTICS = re.compile(r"tofu\.semantics = (#tofu\.semantics<.*?\)(?:, linear \[.*?\])?>)(?=[},])")
-DIM = re.compile(r"(\w+) = (\d+)(?: : (\w+))?")
+DIM = re.compile(r"(\w+) = (\d+)(?: : (\w+))?(?: after (\w+))?")
 
 PLUGINS = [a for a in sys.argv if a.startswith("--load-dialect-plugin=")]
 
@@ -28,7 +28,7 @@ HEADER = """# Operators
 
 Which dims of the iteration space of an operation can be cut, and how: parts of the results are put
 together (`concat`) or combined (`sum`, `max`, ...); with `halo`, the parts read windows that overlap;
-`whole` dims are never cut. One row per form that the examples have. The tests run every cell on two
+`whole` dims are never cut, and a dim `within` another one where that is cut into single indices. One row per form that the examples have. The tests run every cell on two
 and on three devices.
 """
 
@@ -41,13 +41,16 @@ class Operator:
         dims, accesses = re.match(r"#tofu\.semantics<\[(.*?)\], (.*)>$", semantics).groups()
         operands = accesses.split("->")[0]
         self.kinds = []
-        for dim, _, kind in DIM.findall(dims):
+        for dim, _, kind, outer in DIM.findall(dims):
             window = re.search(r"[\[ ,][^,\[\]]*\b%s\b[^,\[\]]*\+|\+[^,\[\]]*\b%s\b" % (dim, dim), operands)
             kind = {"": "concat", "unsplittable": "whole"}.get(kind, kind)
-            self.kinds.append(kind + (", halo" if window and kind != "whole" else ""))
+            if outer:
+                kind += ", within " + outer.replace("d", "dim ")
+            self.kinds.append(kind + (", halo" if window and kind != "whole" and not outer else ""))
 
     def cuttable(self):
-        return [i for i, kind in enumerate(self.kinds) if kind != "whole"]
+        """Dims that one axis can cut. Those within others have tests of their own."""
+        return [i for i, kind in enumerate(self.kinds) if kind != "whole" and "within" not in kind]
 
 
 def run(command):

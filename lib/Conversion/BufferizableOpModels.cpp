@@ -115,6 +115,102 @@ struct ContractModel
   }
 };
 
+/// Sizes of the unknown dims of a buffer.
+static SmallVector<Value> getDynamicSizes(OpBuilder &builder, Location loc,
+                                          Value buffer) {
+  SmallVector<Value> sizes;
+  auto type = cast<MemRefType>(buffer.getType());
+  for (int64_t dim = 0; dim < type.getRank(); ++dim)
+    if (type.isDynamicDim(dim))
+      sizes.push_back(memref::DimOp::create(builder, loc, buffer, dim));
+  return sizes;
+}
+
+/// A call of a function of the user's, which takes contiguous buffers, reads
+/// its inputs and writes its outs.
+struct CallModel
+    : public DstBufferizableOpInterfaceExternalModel<CallModel, CallOp> {
+  bool bufferizesToMemoryRead(Operation *op, OpOperand &operand,
+                              const bufferization::AnalysisState &) const {
+    auto call = cast<CallOp>(op);
+    return !call.isDpsInit(&operand) || call.getCondition();
+  }
+
+  LogicalResult bufferize(Operation *op, RewriterBase &rewriter,
+                          const BufferizationOptions &options,
+                          BufferizationState &state) const {
+    auto call = cast<CallOp>(op);
+    SmallVector<Value> inputs, outs, contiguous;
+    for (Value input : call.getInputs()) {
+      FailureOr<Value> passed = getPassed(rewriter, op, input, options, state);
+      if (failed(passed))
+        return failure();
+      inputs.push_back(*passed);
+    }
+    for (Value out : call.getOuts()) {
+      FailureOr<Value> buffer = getBuffer(rewriter, out, options, state);
+      if (failed(buffer))
+        return failure();
+      FailureOr<Value> passed = *buffer;
+      if (!isContiguous(*buffer))
+        passed = call.getCondition()
+                     ? copy(rewriter, op, *buffer, options)
+                     : allocateLike(rewriter, op, *buffer, options);
+      if (failed(passed))
+        return failure();
+      outs.push_back(*buffer);
+      contiguous.push_back(*passed);
+    }
+    CallOp::create(rewriter, op->getLoc(), TypeRange(), call.getCalleeAttr(),
+                   inputs, contiguous, call.getCondition());
+    for (auto [out, passed] : llvm::zip_equal(outs, contiguous))
+      if (out != passed &&
+          failed(options.createMemCpy(rewriter, op->getLoc(), passed, out)))
+        return failure();
+    replaceOpWithBufferizedValues(rewriter, op, outs);
+    return success();
+  }
+
+private:
+  static bool isContiguous(Value buffer) {
+    return cast<MemRefType>(buffer.getType()).getLayout().isIdentity();
+  }
+
+  /// Contiguous memory as large as `buffer`.
+  static FailureOr<Value> allocateLike(RewriterBase &rewriter, Operation *op,
+                                       Value buffer,
+                                       const BufferizationOptions &options) {
+    auto type = cast<MemRefType>(buffer.getType());
+    return options.createAlloc(
+        rewriter, op->getLoc(),
+        MemRefType::get(type.getShape(), type.getElementType()),
+        getDynamicSizes(rewriter, op->getLoc(), buffer));
+  }
+
+  /// The elements of `buffer`, one after the other.
+  static FailureOr<Value> copy(RewriterBase &rewriter, Operation *op,
+                               Value buffer,
+                               const BufferizationOptions &options) {
+    FailureOr<Value> copied = allocateLike(rewriter, op, buffer, options);
+    if (failed(copied) ||
+        failed(options.createMemCpy(rewriter, op->getLoc(), buffer, *copied)))
+      return failure();
+    return copied;
+  }
+
+  static FailureOr<Value> getPassed(RewriterBase &rewriter, Operation *op,
+                                    Value input,
+                                    const BufferizationOptions &options,
+                                    BufferizationState &state) {
+    if (!isa<TensorType>(input.getType()))
+      return input;
+    FailureOr<Value> buffer = getBuffer(rewriter, input, options, state);
+    if (failed(buffer) || isContiguous(*buffer))
+      return buffer;
+    return copy(rewriter, op, *buffer, options);
+  }
+};
+
 } // namespace
 
 void tofu::registerBufferizableOpInterfaceModels(DialectRegistry &registry) {
@@ -132,5 +228,6 @@ void tofu::registerBufferizableOpInterfaceModels(DialectRegistry &registry) {
     FetchOp::attachInterface<CollectiveModel<FetchOp, CollectiveKind::Fetch>>(
         *context);
     ContractOp::attachInterface<ContractModel>(*context);
+    CallOp::attachInterface<CallModel>(*context);
   });
 }

@@ -10,6 +10,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/TypeUtilities.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 
 using namespace mlir;
 using namespace mlir::tofu;
@@ -104,8 +105,12 @@ static Value skipWidening(Value value) {
   return widening ? widening.getIn() : value;
 }
 
-/// True if the body yields out + a * b, with a and b its first two arguments.
+/// True if the body yields out + a * b, with a and b its first two arguments,
+/// and does nothing else.
 static bool isMultiplyAdd(Block &body) {
+  if (!llvm::all_of(body.without_terminator(),
+                    [](Operation &op) { return isMemoryEffectFree(&op); }))
+    return false;
   Value sum = body.getTerminator()->getOperand(0);
   auto add = sum.getDefiningOp<arith::AddFOp>();
   if (!add)

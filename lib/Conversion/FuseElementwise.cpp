@@ -20,6 +20,7 @@
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 namespace mlir::tofu {
@@ -158,6 +159,9 @@ private:
       return false;
     if (producer->getNumOperands() + consumer->getNumOperands() > maxOperands ||
         usesInits(producer))
+      return false;
+    // An assertion holds for every element, read or not.
+    if (!isMemoryEffectFree(producer) && !map.isPermutation())
       return false;
     int64_t cost = getBodyCost(producer);
     if (cost + getBodyCost(consumer) > maxBodyCost)

@@ -29,6 +29,7 @@ static void addTensorPasses(OpPassManager &pm,
   // Canonicalizing would take padding that shifts for nothing.
   pm.addPass(createInlinerPass({}, [](OpPassManager &) {}));
   pm.addPass(createSymbolDCEPass());
+  pm.addPass(createAddDestinations());
   OpPassManager &functions = pm.nest<func::FuncOp>();
   functions.addPass(createProtectArguments());
   functions.addPass(createConvertElementwiseToLinalgPass());
@@ -68,6 +69,7 @@ static void addKernelPasses(OpPassManager &pm,
   pm.addNestedPass<func::FuncOp>(createLowerKernels({options.reassociate}));
   pm.addPass(createAddContext());
   pm.addPass(createConvertToRuntime());
+  pm.addPass(createConvertCalls());
   pm.addPass(createLowerEntryPoints());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
@@ -90,6 +92,7 @@ static void addFloatPasses(OpPassManager &pm) {
 
 /// To the LLVM dialect.
 static void addLLVMPasses(OpPassManager &pm) {
+  pm.addNestedPass<func::FuncOp>(createExpandReshapes());
   pm.addPass(memref::createExpandStridedMetadataPass());
   pm.addPass(createLowerAffinePass());
   pm.addPass(createSCFToControlFlowPass());

@@ -322,7 +322,9 @@ SmallVector<Value> NestEmitter::emitAccumulation(unsigned group,
   ivs[groups[group].back()] = loop.getInductionVar();
   SmallVector<Value> next =
       emitAccumulation(group + 1, loop.getRegionIterArgs());
-  scf::YieldOp::create(builder, loc, next);
+  // A loop that hands nothing on has its yield already.
+  if (!next.empty())
+    scf::YieldOp::create(builder, loc, next);
   // The outputs are stored outside of the loop, at the same place.
   ivs[groups[group].back()] = zero;
   return loop.getResults();

@@ -11,6 +11,7 @@
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/TypeUtilities.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/SmallBitVector.h"
 
 using namespace mlir;
@@ -149,6 +150,88 @@ void ContractOp::getEffects(
     if (isOut)
       effects.emplace_back(MemoryEffects::Write::get(), &operand);
   }
+}
+
+//===----------------------------------------------------------------------===//
+// CallOp
+//===----------------------------------------------------------------------===//
+
+/// True if a part may have another size than the whole along a dim with this
+/// index.
+static bool maySizeVary(SemanticsAttr semantics, AffineExpr index) {
+  if (!index)
+    return false;
+  for (auto [i, dim] : llvm::enumerate(semantics.getDims()))
+    if (dim.getKind() != DimKind::Unsplittable && index.isFunctionOfDim(i))
+      return true;
+  return false;
+}
+
+/// True if what is `given` can be passed as what is `declared`, which `access`
+/// describes if anything does.
+static bool canPass(Type declared, Type given, SemanticsAttr semantics,
+                    AccessAttr access) {
+  auto from = dyn_cast<ShapedType>(declared), to = dyn_cast<ShapedType>(given);
+  if (!from || !to)
+    return declared == given;
+  if (from.getElementType() != to.getElementType() || !from.hasRank() ||
+      !to.hasRank() || from.getRank() != to.getRank())
+    return false;
+  if (access && !access.getRead())
+    return true;
+  for (auto [dim, sizes] :
+       llvm::enumerate(llvm::zip_equal(from.getShape(), to.getShape()))) {
+    auto [want, have] = sizes;
+    bool same = want == have || ShapedType::isDynamic(want) ||
+                ShapedType::isDynamic(have);
+    bool varies = access && dim < access.getIndex().size() &&
+                  maySizeVary(semantics, access.getIndex()[dim]);
+    if (!same && !varies)
+      return false;
+  }
+  return true;
+}
+
+LogicalResult CallOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  auto callee = symbols.lookupNearestSymbolFrom<FunctionOpInterface>(
+      *this, getCalleeAttr());
+  if (!callee)
+    return emitOpError() << "unknown function: " << getCalleeAttr();
+  if (!callee.isExternal())
+    return emitOpError() << getCalleeAttr() << " has a body";
+  if (callee.getNumArguments() != getInputs().size() ||
+      callee.getNumResults() != getOuts().size())
+    return emitOpError() << "has " << getInputs().size() << " inputs and "
+                         << getOuts().size() << " outs, " << getCalleeAttr()
+                         << " has " << callee.getNumArguments()
+                         << " arguments and " << callee.getNumResults()
+                         << " results";
+  auto semantics =
+      callee->getAttrOfType<SemanticsAttr>(TofuDialect::kSemantics);
+  auto verify = [&](StringRef what, TypeRange declared, TypeRange given,
+                    ArrayRef<AccessAttr> accesses) -> LogicalResult {
+    for (auto [i, want, have] : llvm::enumerate(declared, given)) {
+      // Semantics are about tensors only.
+      AccessAttr access;
+      if (isa<RankedTensorType, MemRefType>(want) && !accesses.empty()) {
+        access = accesses.front();
+        accesses = accesses.drop_front();
+      }
+      if (!canPass(want, have, semantics, access))
+        return emitOpError() << what << ' ' << i << " is " << have << ", "
+                             << getCalleeAttr() << " declares " << want;
+    }
+    return success();
+  };
+  ArrayRef<AccessAttr> operands, results;
+  if (semantics) {
+    operands = semantics.getOperands();
+    results = semantics.getResults();
+  }
+  return success(succeeded(verify("input", callee.getArgumentTypes(),
+                                  getInputs().getTypes(), operands)) &&
+                 succeeded(verify("out", callee.getResultTypes(),
+                                  getOuts().getTypes(), results)));
 }
 
 #define GET_OP_CLASSES

@@ -12,6 +12,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "Tofu/Dialect/BufferOps.h"
+#include "Tofu/Dialect/Combiners.h"
+#include "Tofu/Dialect/Models.h"
 #include "Tofu/Dialect/Placement.h"
 #include "Tofu/Dialect/Tofu.h"
 
@@ -97,10 +99,10 @@ static LogicalResult verifyCovers(EmitError emitError,
 static LogicalResult verifyResult(EmitError emitError, AccessAttr access,
                                   const search::Operator *op, unsigned i,
                                   Type type) {
-  auto tensor = dyn_cast<RankedTensorType>(type);
-  if (!tensor)
+  if (!isa<RankedTensorType, MemRefType>(type))
     return emitError() << "semantics of " << type
                        << ", which is no ranked tensor";
+  auto tensor = cast<ShapedType>(type);
   if (failed(verifyRank(emitError, access, tensor.getRank())))
     return failure();
   return op ? verifyCovers(emitError, *op, op->results[i].index,
@@ -108,43 +110,192 @@ static LogicalResult verifyResult(EmitError emitError, AccessAttr access,
             : success();
 }
 
-static LogicalResult verifySemantics(Operation *op, SemanticsAttr semantics) {
-  SmallVector<Value> operands = getTensorOperands(op);
-  if (semantics.getOperands().size() != operands.size())
+namespace {
+/// What semantics describe: the tensors that an operation or a function takes
+/// and gives.
+struct Described {
+  Operation *op;
+  StringRef kind;
+  SmallVector<Type> tensors;
+  TypeRange results;
+};
+} // namespace
+
+/// Checks that parts of the results can be combined, with the initial values.
+static LogicalResult verifyReduction(const Described &of,
+                                     SemanticsAttr semantics) {
+  for (auto [i, access] : llvm::enumerate(semantics.getOperands())) {
+    if (access.getInitOf() < 0)
+      continue;
+    auto initial = cast<ShapedType>(of.tensors[i]),
+         result = cast<ShapedType>(of.results[access.getInitOf()]);
+    if (initial.getShape() != result.getShape() ||
+        initial.getElementType() != result.getElementType())
+      return of.op->emitOpError()
+             << "operand " << i << ": is " << initial
+             << ", the result that it is the initial value of is " << result;
+  }
+  for (IterationDimAttr dim : semantics.getDims()) {
+    // An operation that combines its results itself knows how.
+    bool isOwn = dim.getCombiner() == Combiner::Region && hasModel(of.op);
+    if (dim.getKind() != DimKind::Reduction || isOwn)
+      continue;
+    for (auto [i, type] : llvm::enumerate(of.results)) {
+      Type element = getElementTypeOrSelf(type);
+      if (element.isIntOrIndexOrFloat() &&
+          !getNeutral(element, dim.getCombiner()))
+        return of.op->emitOpError()
+               << "result " << i << ": values of " << element << " have no "
+               << stringifyCombiner(dim.getCombiner());
+    }
+  }
+  return success();
+}
+
+static LogicalResult verifySemantics(const Described &of,
+                                     SemanticsAttr semantics) {
+  Operation *op = of.op;
+  if (semantics.getOperands().size() != of.tensors.size())
     return op->emitOpError()
            << "semantics has " << semantics.getOperands().size()
-           << " operands, operation has " << operands.size() << " tensors";
-  if (semantics.getResults().size() != op->getNumResults())
+           << " operands, " << of.kind << " has " << of.tensors.size()
+           << " tensors";
+  if (semantics.getResults().size() != of.results.size())
     return op->emitOpError()
-           << "semantics has " << semantics.getResults().size()
-           << " results, operation has " << op->getNumResults();
-  for (auto [i, operand] : llvm::enumerate(operands)) {
+           << "semantics has " << semantics.getResults().size() << " results, "
+           << of.kind << " has " << of.results.size();
+  for (auto [i, type] : llvm::enumerate(of.tensors)) {
     auto emitError = [&, i = i]() -> InFlightDiagnostic {
       return op->emitOpError() << "operand " << i << ": ";
     };
     if (failed(verifyRank(emitError, semantics.getOperands()[i],
-                          cast<RankedTensorType>(operand.getType()).getRank())))
+                          cast<ShapedType>(type).getRank())))
       return failure();
   }
   // What is covered can be told of known sizes only.
   FailureOr<search::Operator> described = semantics.hasDynamicDims()
                                               ? FailureOr<search::Operator>()
                                               : semantics.getOperator();
-  for (auto [i, result] : llvm::enumerate(op->getResults())) {
+  for (auto [i, type] : llvm::enumerate(of.results)) {
     auto emitError = [&, i = i]() -> InFlightDiagnostic {
       return op->emitOpError() << "result " << i << ": ";
     };
     if (failed(verifyResult(emitError, semantics.getResults()[i],
                             succeeded(described) ? &*described : nullptr, i,
-                            result.getType())))
+                            type)))
       return failure();
   }
+  return verifyReduction(of, semantics);
+}
+
+/// Checks the index of an operand of which only what is read is at hand: it
+/// must lie in the tensor and start where that does.
+static LogicalResult verifyReads(EmitError emitError,
+                                 const search::Operator &op,
+                                 ArrayRef<search::LinearExpr> index,
+                                 ArrayRef<int64_t> shape) {
+  if (llvm::any_of(op.dims, [](const auto &dim) { return dim.size == 0; }))
+    return success();
+  for (auto [dim, expr] : llvm::enumerate(index)) {
+    if (expr.whole || ShapedType::isDynamic(shape[dim]))
+      continue;
+    int64_t first = expr.constant, last = expr.constant;
+    for (auto [loop, coefficient] : expr.terms) {
+      int64_t reach = coefficient * (op.dims[loop].size - 1);
+      (reach < 0 ? first : last) += reach;
+    }
+    if (first < 0 || last >= shape[dim])
+      return emitError() << "dim " << dim << " is read in [" << first << ", "
+                         << last + 1 << "), its size is " << shape[dim];
+    if (first > 0)
+      return emitError() << "dim " << dim << " is read from " << first
+                         << " on; a part gets what it reads only, so that must "
+                            "start at 0";
+  }
   return success();
+}
+
+/// True if `dim` alone is an index somewhere, so that the size of a part of it
+/// is the size of a tensor's dim.
+static bool isSizeOfSome(SemanticsAttr semantics, unsigned dim) {
+  AffineExpr expr = getAffineDimExpr(dim, semantics.getContext());
+  auto has = [&](AccessAttr access) {
+    return access.getRead() && llvm::is_contained(access.getIndex(), expr);
+  };
+  return llvm::any_of(semantics.getOperands(), has) ||
+         llvm::any_of(semantics.getResults(), has);
+}
+
+/// Checks the semantics of what nobody has taught Tofu: it computes its part
+/// from the parts of its operands alone, and is told nothing else.
+static LogicalResult verifyOpaque(const Described &of,
+                                  SemanticsAttr semantics) {
+  FailureOr<search::Operator> described = semantics.getOperator();
+  if (failed(described))
+    return success();
+  for (auto [i, type] : llvm::enumerate(of.tensors)) {
+    if (!semantics.getOperands()[i].getRead())
+      continue;
+    auto emitError = [&, i = i]() -> InFlightDiagnostic {
+      return of.op->emitOpError() << "operand " << i << ": ";
+    };
+    if (failed(verifyReads(emitError, *described, described->operands[i].index,
+                           cast<ShapedType>(type).getShape())))
+      return failure();
+  }
+  for (auto [i, dim] : llvm::enumerate(semantics.getDims()))
+    if (dim.getKind() != DimKind::Unsplittable && dim.getSize() > 1 &&
+        !isSizeOfSome(semantics, i))
+      return of.op->emitOpError()
+             << "dim " << dim.getName().getValue()
+             << " may be cut, but is nowhere an index by itself, so that the "
+                "size of a part can't be told; make it unsplittable";
+  return success();
+}
+
+static LogicalResult verifySemantics(Operation *op, SemanticsAttr semantics) {
+  SmallVector<Value> tensors = getTensorOperands(op);
+  Described of{op, "operation", llvm::to_vector(TypeRange(ValueRange(tensors))),
+               op->getResultTypes()};
+  if (failed(verifySemantics(of, semantics)))
+    return failure();
+  return hasModel(op) ? success() : verifyOpaque(of, semantics);
+}
+
+/// A declaration describes its calls. Below tensors, buffers stand for them.
+static LogicalResult verifySemantics(FunctionOpInterface function,
+                                     SemanticsAttr semantics) {
+  if (!function.isExternal())
+    return function.emitOpError()
+           << "has a body, by which its calls are cut; semantics stand on "
+              "declarations";
+  Described of{function, "function", {}, function.getResultTypes()};
+  for (Type type : function.getArgumentTypes())
+    if (isa<RankedTensorType, MemRefType>(type))
+      of.tensors.push_back(type);
+  return success(succeeded(verifySemantics(of, semantics)) &&
+                 succeeded(verifyOpaque(of, semantics)));
 }
 
 //===----------------------------------------------------------------------===//
 // Plan
 //===----------------------------------------------------------------------===//
+
+/// Checks that what is cut after another dim has a box per part.
+static LogicalResult verifyAfter(Operation *op, SemanticsAttr semantics,
+                                 StrategyAttr strategy,
+                                 const search::Mesh &mesh) {
+  FailureOr<search::Operator> described = semantics.getOperator();
+  search::Strategy cuts = strategy.resolve(mesh);
+  for (auto [i, dim] : llvm::enumerate(semantics.getDims()))
+    if (dim.getAfter() && !cuts.dims[i].empty() &&
+        !search::isSplittable(described->dims, i, cuts.dims, mesh))
+      return op->emitOpError()
+             << "dim " << dim.getName().getValue() << " is cut, but dim "
+             << dim.getAfter().getValue()
+             << " before it has several indices in a part";
+  return success();
+}
 
 static LogicalResult verifyStrategy(Operation *op, StrategyAttr strategy) {
   MeshOp mesh = lookupMesh(op, strategy.getMesh());
@@ -177,6 +328,8 @@ static LogicalResult verifyStrategy(Operation *op, StrategyAttr strategy) {
              << "dim " << dim.getName().getValue()
              << " is cut, but no tensor dim of unknown size is as large";
   }
+  if (failed(verifyAfter(op, semantics, strategy, mesh.getMesh())))
+    return failure();
   // A strategy uses axes as a layout does.
   MLIRContext *context = op->getContext();
   bool partial = !strategy.getPartial().empty();
@@ -283,9 +436,9 @@ LogicalResult TofuDialect::verifyOperationAttribute(Operation *op,
     auto semantics = dyn_cast<SemanticsAttr>(attr.getValue());
     if (!semantics)
       return misplaced("#tofu.semantics");
-    if (isa<FunctionOpInterface>(op))
-      return success();
-    return verifySemantics(op, semantics);
+    auto function = dyn_cast<FunctionOpInterface>(op);
+    return function ? verifySemantics(function, semantics)
+                    : verifySemantics(op, semantics);
   }
   if (name == kStrategy) {
     auto strategy = dyn_cast<StrategyAttr>(attr.getValue());

@@ -142,7 +142,8 @@ std::optional<GatheredDim> mlir::tofu::findGatheredDim(linalg::LinalgOp op) {
   Block &body = op->getRegion(0).front();
   auto extract =
       body.getTerminator()->getOperand(0).getDefiningOp<tensor::ExtractOp>();
-  if (!extract || extract->getBlock() != &body ||
+  // Whoever else sees the element must not see what stands for it elsewhere.
+  if (!extract || extract->getBlock() != &body || !extract->hasOneUse() ||
       op.payloadUsesValueFromOperand(op.getDpsInitOperand(0)))
     return std::nullopt;
   // Where several bits share an element, parts don't add up.

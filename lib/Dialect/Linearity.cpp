@@ -10,6 +10,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 
 using namespace mlir;
 using namespace mlir::tofu;
@@ -102,6 +103,13 @@ static bool isLinear(linalg::LinalgOp op, int64_t set) {
                          : isZero(operand) ? Dependence::Zero
                                            : Dependence::None);
     }
+    // What an assertion checks must be the value, not a part of a sum.
+    bool sees =
+        inner.getNumRegions() || llvm::any_of(operands, [](Dependence d) {
+          return d == Dependence::Linear || d == Dependence::Other;
+        });
+    if (sees && !isMemoryEffectFree(&inner))
+      return false;
     Dependence result =
         inner.getNumRegions() ? Dependence::Other : analyze(&inner, operands);
     for (Value value : inner.getResults())

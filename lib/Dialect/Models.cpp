@@ -19,8 +19,18 @@ using namespace mlir::tofu;
 AffineExpr SemanticsBuilder::addDim(int64_t size, DimKind kind,
                                     Combiner combiner) {
   auto name = StringAttr::get(context, "d" + Twine(dims.size()));
-  dims.push_back(IterationDimAttr::get(context, name, size, kind, combiner));
+  dims.push_back(
+      IterationDimAttr::get(context, name, size, kind, combiner, StringAttr()));
   return getAffineDimExpr(dims.size() - 1, context);
+}
+
+AffineExpr SemanticsBuilder::addDimAfter(AffineExpr outer, int64_t size) {
+  AffineExpr expr = addDim(size);
+  IterationDimAttr &dim = dims.back();
+  dim = IterationDimAttr::get(
+      context, dim.getName(), size, dim.getKind(), dim.getCombiner(),
+      dims[cast<AffineDimExpr>(outer).getPosition()].getName());
+  return expr;
 }
 
 static AccessAttr getAccess(MLIRContext *context, const Twine &name,

@@ -38,8 +38,15 @@ static ParseResult parseIterationDim(AsmParser &parser,
         return failure();
     }
   }
-  result =
-      IterationDimAttr::get(parser.getContext(), name, size, kind, combiner);
+  StringAttr after;
+  if (succeeded(parser.parseOptionalKeyword("after"))) {
+    StringRef outer;
+    if (parser.parseKeyword(&outer))
+      return failure();
+    after = StringAttr::get(parser.getContext(), outer);
+  }
+  result = IterationDimAttr::get(parser.getContext(), name, size, kind,
+                                 combiner, after);
   return success();
 }
 
@@ -49,6 +56,8 @@ static void printIterationDim(AsmPrinter &printer, IterationDimAttr dim) {
     printer << " : " << stringifyCombiner(dim.getCombiner());
   if (dim.getKind() == DimKind::Unsplittable)
     printer << " : " << stringifyDimKind(dim.getKind());
+  if (dim.getAfter())
+    printer << " after " << dim.getAfter().getValue();
 }
 
 Attribute IterationDimAttr::parse(AsmParser &parser, Type) {
@@ -303,6 +312,15 @@ verifyCombiners(function_ref<InFlightDiagnostic()> emitError,
   return success();
 }
 
+/// The dim before `position` that is called `name`, or -1.
+static int findEarlier(ArrayRef<IterationDimAttr> dims, size_t position,
+                       StringAttr name) {
+  for (size_t i = 0; i < position; ++i)
+    if (dims[i].getName() == name)
+      return i;
+  return -1;
+}
+
 LogicalResult
 SemanticsAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                       ArrayRef<IterationDimAttr> dims,
@@ -318,6 +336,11 @@ SemanticsAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   };
   if (failed(verify(operands, "operand")) || failed(verify(results, "result")))
     return failure();
+  for (auto [i, dim] : llvm::enumerate(dims))
+    if (dim.getAfter() && findEarlier(dims, i, dim.getAfter()) < 0)
+      return emitError() << "dim " << dim.getName().getValue() << " is after "
+                         << dim.getAfter().getValue()
+                         << ", which is no dim before it";
   for (auto [i, result] : llvm::enumerate(results)) {
     if (!result.getRead())
       return emitError() << "result " << i << " has no index";
@@ -405,9 +428,11 @@ FailureOr<search::Operator> SemanticsAttr::getOperator() const {
   search::Operator op;
   SmallVector<int64_t> sizes = getShape();
   for (IterationDimAttr dim : getDims())
-    op.dims.push_back({dim.getSize(),
-                       static_cast<search::DimKind>(dim.getKind()),
-                       dim.getCombiner() == Combiner::Sum});
+    op.dims.push_back(
+        {dim.getSize(), static_cast<search::DimKind>(dim.getKind()),
+         dim.getCombiner() == Combiner::Sum,
+         dim.getAfter() ? findEarlier(getDims(), op.dims.size(), dim.getAfter())
+                        : -1});
   for (AccessAttr access : getOperands()) {
     auto index = toLinear(access.getIndex(), sizes);
     if (failed(index))

@@ -46,9 +46,10 @@ static SmallVector<OpFoldResult> getResultSizes(LocalPiece &piece) {
 /// Adds the dims of the expanded side of a reshape; gives the index of every
 /// expanded dim, and of every collapsed one. Parts of the first dim of a group
 /// that isn't of size one are contiguous on the collapsed side; parts of the
-/// others are not, and stay whole. So do all of a group in which the first is
-/// not the only one of unknown size, as how far its elements are apart is not
-/// known.
+/// others are where the parts of those before them have one index each. If the
+/// first is of unknown size, the others stay whole, as parts of any size may
+/// come; if another one is, so does the first, as how far its elements are
+/// apart is not known.
 static std::pair<SmallVector<AffineExpr>, SmallVector<AffineExpr>>
 addReshapeDims(Operation *op, SemanticsBuilder &builder,
                ArrayRef<int64_t> expanded,
@@ -57,14 +58,21 @@ addReshapeDims(Operation *op, SemanticsBuilder &builder,
   for (const ReassociationIndices &group : groups) {
     SmallVector<int64_t> dims = llvm::filter_to_vector(
         group, [&](int64_t dim) { return expanded[dim] != 1; });
-    bool cuttable = llvm::none_of(
-        llvm::drop_begin(dims, dims.empty() ? 0 : 1),
-        [&](int64_t dim) { return ShapedType::isDynamic(expanded[dim]); });
-    AffineExpr sum = zero(op);
+    auto isUnknown = [&](int64_t dim) {
+      return ShapedType::isDynamic(expanded[dim]);
+    };
+    bool cuttable =
+        llvm::none_of(llvm::drop_begin(dims, dims.empty() ? 0 : 1), isUnknown);
+    bool isKnown = llvm::none_of(dims, isUnknown);
+    AffineExpr sum = zero(op), outer;
     for (int64_t dim : dims) {
-      index[dim] = builder.addDim(expanded[dim], cuttable && dim == dims.front()
-                                                     ? DimKind::Parallel
-                                                     : DimKind::Unsplittable);
+      if (isKnown && outer)
+        index[dim] = builder.addDimAfter(outer, expanded[dim]);
+      else
+        index[dim] = builder.addDim(expanded[dim], cuttable && !outer
+                                                       ? DimKind::Parallel
+                                                       : DimKind::Unsplittable);
+      outer = index[dim];
       if (cuttable)
         sum = sum * expanded[dim] + index[dim];
     }

@@ -28,6 +28,8 @@ void tofu::registerAllTofuExtensions(DialectRegistry &registry) {
   registerTensorModels(registry);
   registerUnpackModel(registry);
   registerElementwiseModels(registry);
+  registerFuncModels(registry);
+  registerBufferizationModels(registry);
   registerBufferizableOpInterfaceModels(registry);
 }
 

@@ -65,9 +65,9 @@ private:
     if (!op.linear.empty())
       pickPartials(op, strategy);
     strategy.dims = pickCuts(op.dims.size(), strategy.partial);
-    for (auto [dim, axes] : llvm::zip_equal(op.dims, strategy.dims))
-      if (dim.kind == DimKind::Unsplittable)
-        axes.clear();
+    for (unsigned dim = 0; dim < op.dims.size(); ++dim)
+      if (!isSplittable(op.dims, dim, strategy.dims, plan.mesh))
+        strategy.dims[dim].clear();
     if (options.partials)
       for (const Result &result : op.results)
         leavePartial(result.value, sumPartialAxes(op, strategy));

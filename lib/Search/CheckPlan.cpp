@@ -44,9 +44,13 @@ static Problem checkStrategy(const Operator &op, const Strategy &strategy,
   if (Problem bad = checkAxes(strategy.dims, strategy.partial, mesh, of))
     return bad;
   for (auto [i, dim] : llvm::enumerate(op.dims))
-    if (dim.kind == DimKind::Unsplittable && !strategy.dims[i].empty())
+    if (!strategy.dims[i].empty() &&
+        !isSplittable(op.dims, i, strategy.dims, mesh))
       return problem(of + ": dim " + llvm::Twine(i) +
-                     " is cut but unsplittable");
+                     " is cut but unsplittable" +
+                     (dim.after < 0 ? llvm::Twine()
+                                    : " while dim " + llvm::Twine(dim.after) +
+                                          " has several indices in a part"));
   if (strategy.partial.empty() != (strategy.partialOperands == 0))
     return problem(of + ": partial axes without partial operands, or the "
                         "other way round");

@@ -128,7 +128,8 @@ private:
     for (const Operand &operand : op.operands) {
       int tensorDim = batch.values[operand.value];
       int dim = tensorDim < 0 ? -1 : leadingDim(operand.index[tensorDim]);
-      if (dim >= 0 && op.dims[dim].kind != DimKind::Unsplittable)
+      if (dim >= 0 && op.dims[dim].kind != DimKind::Unsplittable &&
+          op.dims[dim].after < 0)
         return dim;
     }
     return -1;

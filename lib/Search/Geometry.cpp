@@ -9,6 +9,7 @@
 #include "Tofu/Search/Geometry.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MathExtras.h"
 
 #include <algorithm>
 #include <cassert>
@@ -142,6 +143,14 @@ int64_t mlir::tofu::search::smallestPart(int64_t size,
   // larger smallest part, so the last part of the last part is the smallest.
   for (unsigned axis : axes)
     size /= mesh.sizes[axis];
+  return size;
+}
+
+int64_t mlir::tofu::search::largestPart(int64_t size,
+                                        llvm::ArrayRef<unsigned> axes,
+                                        const Mesh &mesh) {
+  for (unsigned axis : axes)
+    size = llvm::divideCeil(size, mesh.sizes[axis]);
   return size;
 }
 

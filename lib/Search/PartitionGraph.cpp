@@ -12,6 +12,17 @@
 
 using namespace mlir::tofu::search;
 
+bool mlir::tofu::search::isSplittable(llvm::ArrayRef<IterationDim> dims,
+                                      unsigned i, llvm::ArrayRef<Axes> cuts,
+                                      const Mesh &mesh) {
+  if (dims[i].kind == DimKind::Unsplittable)
+    return false;
+  for (int outer = dims[i].after; outer >= 0; outer = dims[outer].after)
+    if (largestPart(dims[outer].size, cuts[outer], mesh) > 1)
+      return false;
+  return true;
+}
+
 static Placement imageOf(const Operator &op, const Strategy &strategy,
                          llvm::ArrayRef<LinearExpr> index) {
   Placement placement;

@@ -56,13 +56,29 @@ static uint64_t axesNotIn(const Cuts &cuts) {
   return ~used;
 }
 
-/// Whether `axis` may cut dim `dim` after the axes before it.
-static bool mayCut(const IterationDim &dim, const Axes &axes, unsigned axis,
-                   const Mesh &mesh) {
-  auto before = llvm::ArrayRef(axes).take_while(
-      [&](unsigned other) { return other < axis; });
-  return dim.kind != DimKind::Unsplittable &&
-         smallestPart(dim.size, before, mesh) >= mesh.sizes[axis];
+/// Whether `axis` may cut dim `i` after the axes before it.
+static bool mayCut(llvm::ArrayRef<IterationDim> dims, unsigned i,
+                   llvm::ArrayRef<Axes> cuts, unsigned axis, const Mesh &mesh) {
+  auto before = [&](unsigned dim) {
+    return llvm::ArrayRef(cuts[dim]).take_while(
+        [&](unsigned other) { return other < axis; });
+  };
+  if (dims[i].kind == DimKind::Unsplittable ||
+      smallestPart(dims[i].size, before(i), mesh) < mesh.sizes[axis])
+    return false;
+  for (int outer = dims[i].after; outer >= 0; outer = dims[outer].after)
+    if (largestPart(dims[outer].size, before(outer), mesh) > 1)
+      return false;
+  return true;
+}
+
+/// Whether all dims that are cut may be.
+static bool areSplittable(llvm::ArrayRef<IterationDim> dims, const Cuts &cuts,
+                          const Mesh &mesh) {
+  for (unsigned dim = 0; dim < dims.size(); ++dim)
+    if (!cuts.dims[dim].empty() && !isSplittable(dims, dim, cuts.dims, mesh))
+      return false;
+  return true;
 }
 
 /// Whether every axis cuts something, or may leave all whole: it is in
@@ -73,8 +89,8 @@ static bool isComplete(llvm::ArrayRef<IterationDim> dims, const Cuts &cuts,
   for (unsigned axis = 0; axis < mesh.numAxes(); ++axis) {
     if (!(whole >> axis & 1) || mesh.sizes[axis] == 1)
       continue;
-    for (auto [dim, axes] : llvm::zip_equal(dims, cuts.dims))
-      if (mayCut(dim, axes, axis, mesh))
+    for (unsigned dim = 0; dim < dims.size(); ++dim)
+      if (mayCut(dims, dim, cuts.dims, axis, mesh))
         return false;
   }
   return true;
@@ -123,7 +139,8 @@ PlanSpace::Choices PlanSpace::makeChoices(const Kind &kind, State state,
   }
   Choices choices;
   for (const Cuts &cuts : all)
-    if (isComplete(kind.dims, cuts, mesh, mayBeWhole)) {
+    if (areSplittable(kind.dims, cuts, mesh) &&
+        isComplete(kind.dims, cuts, mesh, mayBeWhole)) {
       choices.states.push_back(internState(cuts));
       choices.mayBeWhole |= axesNotIn(cuts);
     }

@@ -32,7 +32,7 @@ static bool isIdentity(const Operator &op, llvm::ArrayRef<LinearExpr> index,
 
 static bool isElementwise(const Operator &op) {
   return llvm::all_of(op.dims, [](const IterationDim &dim) {
-    return dim.kind == DimKind::Parallel;
+    return dim.kind == DimKind::Parallel && dim.after < 0;
   });
 }
 
@@ -148,7 +148,7 @@ unsigned PlanSpace::variableOf(unsigned node, const Kind &kind) {
   if (var < 0) {
     Key key{kind.mayBeWhole, kind.mayBePartial, int64_t(kind.dims.size())};
     for (const IterationDim &dim : kind.dims)
-      key.append({dim.size, int64_t(dim.kind)});
+      key.append({dim.size, int64_t(dim.kind), int64_t(dim.after)});
     key.append(kind.linear.begin(), kind.linear.end());
     auto [number, isNew] = kindNumbers.try_emplace(key, kinds.size());
     if (isNew)

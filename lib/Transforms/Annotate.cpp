@@ -56,6 +56,15 @@ static bool restrictsDim(IterationDimAttr given, IterationDimAttr own) {
           given.getCombiner() == own.getCombiner());
 }
 
+/// The position of the dim that dim `i` is after, or -1.
+static int64_t findAfter(SemanticsAttr semantics, unsigned i) {
+  ArrayRef<IterationDimAttr> dims = semantics.getDims();
+  const auto *it = llvm::find_if(dims, [&](IterationDimAttr dim) {
+    return dim.getName() == dims[i].getAfter();
+  });
+  return it == dims.end() ? -1 : it - dims.begin();
+}
+
 /// True if no dim of `expr` can be cut.
 static bool isWhole(AffineExpr expr, SemanticsAttr semantics) {
   for (auto [i, dim] : llvm::enumerate(semantics.getDims()))
@@ -83,8 +92,10 @@ static bool restrictsAccess(AccessAttr given, AccessAttr own,
 static bool restricts(SemanticsAttr given, SemanticsAttr own) {
   if (given.getDims().size() != own.getDims().size())
     return false;
-  for (auto [dim, known] : llvm::zip_equal(given.getDims(), own.getDims()))
-    if (!restrictsDim(dim, known))
+  for (auto [i, dim, known] : llvm::enumerate(given.getDims(), own.getDims()))
+    if (!restrictsDim(dim, known) ||
+        (dim.getKind() != DimKind::Unsplittable && known.getAfter() &&
+         findAfter(given, i) != findAfter(own, i)))
       return false;
   for (auto [access, known] :
        llvm::zip_equal(given.getOperands(), own.getOperands()))

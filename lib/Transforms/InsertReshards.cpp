@@ -8,6 +8,7 @@
 
 #include "GlobalSizes.h"
 #include "PlanGraph.h"
+#include "Tofu/Dialect/Combiners.h"
 #include "Tofu/Dialect/Models.h"
 #include "Tofu/Transforms/Passes.h"
 #include "Tofu/Transforms/Remade.h"
@@ -253,64 +254,85 @@ private:
     return expanded;
   }
 
-  /// Elements that move if the results of `op` are made as `dims` says and are
-  /// to lie as planned.
-  int64_t countMoved(Operation *op, ArrayRef<AxesAttr> dims) {
+  /// Elements that move if the `parts` partial results of `op` are merged as
+  /// `dims` says and are then to lie as planned.
+  int64_t countMoved(Operation *op, ArrayRef<AxesAttr> dims, int64_t parts) {
     int64_t moved = 0;
-    for (OpResult result : op->getResults())
+    for (OpResult result : op->getResults()) {
+      ArrayRef<int64_t> shape = shapeOf(result);
+      if (shape.size() != dims.size())
+        continue;
+      SmallVector<search::Box> merged =
+          getBoxes(getPlainLayout(dims), shape, meshOp);
+      for (const search::Box &box : merged)
+        moved += (parts - 1) * search::volume(box);
       moved += search::movedElements(
-          getBoxes(getPlainLayout(dims), shapeOf(result), meshOp),
-          getBoxes(getLayout(result), shapeOf(result), meshOp));
+          merged, getBoxes(getLayout(result), shape, meshOp));
+    }
     return moved;
   }
 
+  /// `dims` with `axis` cutting the dim along which the fewest elements move;
+  /// none, if that is `optional` and moves fewer.
+  SmallVector<AxesAttr> addMergeAxis(Operation *op, ArrayRef<AxesAttr> dims,
+                                     StringAttr axis, int64_t parts,
+                                     bool optional) {
+    SmallVector<AxesAttr> best;
+    if (optional)
+      best = SmallVector<AxesAttr>(dims);
+    for (unsigned dim = 0; dim < dims.size(); ++dim) {
+      SmallVector<AxesAttr> tried(dims);
+      SmallVector<StringAttr> axes(dims[dim].getNames());
+      axes.push_back(axis);
+      tried[dim] = AxesAttr::get(builder.getContext(), axes);
+      if (best.empty() ||
+          countMoved(op, tried, parts) < countMoved(op, best, parts))
+        best = tried;
+    }
+    return best;
+  }
+
   /// Where the partial results are merged: each device merges a part of what it
-  /// has of the results, the one from which the fewest elements move on.
+  /// has of the results, where the fewest elements move. Axes along which the
+  /// partial results are alike may share the work too.
   SmallVector<AxesAttr> getMergeDims(Operation *op, SemanticsAttr semantics,
                                      StrategyAttr strategy) {
     AxesAttr numbering = getNumberingAxes(semantics, strategy);
     OpResult first = op->getResult(0);
-    if (shapeOf(first).empty())
-      return {numbering};
     auto produced = cast<LayoutAttr>(
         getResultPlacement(semantics, strategy, 0, shapeOf(first), mesh));
-    bool areAlike = llvm::all_of(op->getResults(), [&](Value result) {
-      return shapeOf(result) == shapeOf(first);
-    });
-    SmallVector<StringAttr> order(numbering.getNames());
-    llvm::sort(order, [](StringAttr a, StringAttr b) {
+    SmallVector<StringAttr> axes(numbering.getNames()), alike;
+    for (const std::string &name : mesh.names) {
+      auto axis = StringAttr::get(builder.getContext(), name);
+      bool cuts = llvm::any_of(strategy.getDims(), [&](AxesAttr dim) {
+        return llvm::is_contained(dim.getNames(), axis);
+      });
+      if (!cuts)
+        alike.push_back(axis);
+    }
+    if (shapeOf(first).empty()) {
+      axes.append(alike);
+      return {AxesAttr::get(builder.getContext(), axes)};
+    }
+    int64_t parts = mesh.numCoordinates(numbering.resolve(mesh));
+    auto isLess = [](StringAttr a, StringAttr b) {
       return a.getValue() < b.getValue();
-    });
+    };
+    llvm::sort(axes, isLess);
     SmallVector<AxesAttr> best;
-    std::optional<int64_t> fewest;
-    // Each axis in turn, in every order of the (few) axes.
+    // One axis after the other, in every order of a few.
+    constexpr size_t kMostPermuted = 4;
     do {
       SmallVector<AxesAttr> dims(produced.getDims());
-      int64_t moved = 0;
-      for (StringAttr axis : order) {
-        SmallVector<AxesAttr> nearest;
-        for (unsigned dim = 0; dim < dims.size(); ++dim) {
-          SmallVector<AxesAttr> tried(dims);
-          SmallVector<StringAttr> axes(dims[dim].getNames());
-          axes.push_back(axis);
-          tried[dim] = AxesAttr::get(builder.getContext(), axes);
-          int64_t count = areAlike ? countMoved(op, tried) : 0;
-          if (!nearest.empty() && count >= moved)
-            continue;
-          nearest = tried;
-          moved = count;
-        }
-        dims = nearest;
-      }
-      if (fewest && moved >= *fewest)
-        continue;
-      best = dims;
-      fewest = moved;
-    } while (order.size() <= 4 &&
-             std::next_permutation(order.begin(), order.end(),
-                                   [](StringAttr a, StringAttr b) {
-                                     return a.getValue() < b.getValue();
-                                   }));
+      for (StringAttr axis : axes)
+        dims = addMergeAxis(op, dims, axis, parts, /*optional=*/false);
+      for (StringAttr axis : alike)
+        dims = addMergeAxis(op, dims, axis, parts, /*optional=*/true);
+      if (best.empty() ||
+          countMoved(op, dims, parts) < countMoved(op, best, parts))
+        best = dims;
+    } while (axes.size() <= kMostPermuted &&
+             std::next_permutation(axes.begin(), axes.end(), isLess));
     return best;
   }
 

@@ -348,6 +348,9 @@ private:
   /// The local form of an operation that is described by an attribute only: the
   /// same operation, on its part.
   FailureOr<SmallVector<Value>> createDescribed(LocalPiece &piece) {
+    if (isa<CallOpInterface>(piece.op))
+      return piece.op->emitOpError()
+             << "can't be cut: its callee takes whole tensors";
     SmallVector<Value> operands;
     SmallVector<Type> types;
     auto *next = piece.operands.begin();
@@ -377,9 +380,6 @@ private:
   LogicalResult visitPart(Operation *op) {
     auto strategy = op->getAttrOfType<StrategyAttr>(TofuDialect::kStrategy);
     auto semantics = op->getAttrOfType<SemanticsAttr>(TofuDialect::kSemantics);
-    if (isa<CallOpInterface>(op))
-      return op->emitOpError()
-             << "can't be cut: its callee takes whole tensors";
     LocalPiece piece(builder, op, semantics, strategy, mesh, mapping,
                      [&](Value value) { return shapeOf(value); });
     for (auto [i, value] : llvm::enumerate(getTensorOperands(op))) {

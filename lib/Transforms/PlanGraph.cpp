@@ -10,11 +10,22 @@
 
 #include "Tofu/Transforms/Remade.h"
 
+#include "mlir/Interfaces/CallInterfaces.h"
 #include "llvm/ADT/EquivalenceClasses.h"
 #include "llvm/Support/MD5.h"
 
 using namespace mlir;
 using namespace mlir::tofu;
+
+std::string mlir::tofu::getOperatorName(Operation *op) {
+  std::string name = op->getName().getStringRef().str();
+  auto call = dyn_cast<CallOpInterface>(op);
+  auto callee = call ? dyn_cast<SymbolRefAttr>(call.getCallableForCallee())
+                     : SymbolRefAttr();
+  if (callee)
+    name += " @" + callee.getLeafReference().str();
+  return name;
+}
 
 bool mlir::tofu::isPlanned(func::FuncOp function) {
   return function.getBody().hasOneBlock() && !function.isPrivate();
@@ -165,7 +176,7 @@ void PlanGraph::addOperator(Operation *op) {
     planned.semantics = {};
 
   search::Operator added;
-  added.name = op->getName().getStringRef().str();
+  added.name = getOperatorName(op);
   added.dims = described.dims;
   for (auto [i, value] : llvm::enumerate(getTensorOperands(op))) {
     if (semantics && !semantics.getOperands()[i].getRead())
@@ -437,7 +448,7 @@ std::string PlanGraph::getHash() const {
   };
   func::FuncOp f = function;
   f.walk<WalkOrder::PreOrder>([&](Operation *op) {
-    os << op->getName() << '(';
+    os << getOperatorName(op) << '(';
     for (Value operand : op->getOperands())
       os << name(operand) << ':' << operand.getType() << ' ';
     os << ")->(";

@@ -18,6 +18,10 @@
 
 namespace mlir::tofu {
 
+/// What the plan calls an operation: its name, with that of a function that it
+/// calls.
+std::string getOperatorName(Operation *op);
+
 /// An operator of the graph and the operation that it stands for.
 struct PlannedOperator {
   Operation *op = nullptr;

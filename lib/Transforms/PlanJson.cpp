@@ -50,7 +50,7 @@ static json::Array layoutsOf(Operation *op) {
 
 static json::Object toJson(const PlannedOperator &planned,
                            const search::Bytes &bytes) {
-  json::Object object{{"operator", planned.op->getName().getStringRef().str()},
+  json::Object object{{"operator", getOperatorName(planned.op)},
                       {"location", toText(planned.op->getLoc())},
                       {"layouts", layoutsOf(planned.op)},
                       {"operand_bytes", toJson(bytes.operands)},

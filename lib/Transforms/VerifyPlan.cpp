@@ -21,6 +21,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/Matchers.h"
+#include "mlir/Interfaces/CallInterfaces.h"
 
 namespace mlir::tofu {
 #define GEN_PASS_DEF_VERIFYPLANPASS
@@ -33,6 +34,15 @@ using namespace mlir::tofu;
 //===----------------------------------------------------------------------===//
 // Messages
 //===----------------------------------------------------------------------===//
+
+/// An error of an operation; of a call, the callee says which operator it is.
+static InFlightDiagnostic complain(Operation *op) {
+  InFlightDiagnostic error = op->emitOpError();
+  if (auto call = dyn_cast<CallOpInterface>(op))
+    if (auto callee = dyn_cast<SymbolRefAttr>(call.getCallableForCallee()))
+      error << callee << ": ";
+  return error;
+}
 
 static std::string toString(ArrayRef<int64_t> point) {
   std::string text;
@@ -303,10 +313,10 @@ private:
     // A whole value may become partial: it then counts on one device only.
     if (!from.getPartialAxes().empty() && !to.getPartialAxes().empty() &&
         from.getCombiner() != to.getCombiner())
-      return op->emitOpError()
-             << what << " is a partial "
-             << stringifyCombiner(from.getCombiner()) << ", is to be a partial "
-             << stringifyCombiner(to.getCombiner());
+      return complain(op) << what << " is a partial "
+                          << stringifyCombiner(from.getCombiner())
+                          << ", is to be a partial "
+                          << stringifyCombiner(to.getCombiner());
     std::vector<const void *> key{Attribute(from).getAsOpaquePointer(),
                                   Attribute(to).getAsOpaquePointer(),
                                   typeOf(value).getAsOpaquePointer()};
@@ -316,7 +326,7 @@ private:
     SmallVector<int64_t> shape = shapeOf(value);
     if (auto flaw = prover.withinUnion(boxesOf(to, shape), boxesOf(from, shape),
                                        shape, mesh))
-      return op->emitOpError() << what << ": " << explain(*flaw, "hold");
+      return complain(op) << what << ": " << explain(*flaw, "hold");
     if (isKeyed)
       known.insert(std::move(key));
     return success();
@@ -327,14 +337,14 @@ private:
                              PlacementAttrInterface have,
                              ArrayRef<StringAttr> axes, Combiner combiner) {
     if (!isSameSet(have.getPartialAxes(), axes))
-      return op->emitOpError()
-             << what << " is partial over " << toString(have.getPartialAxes())
-             << ", is taken as partial over " << toString(axes);
+      return complain(op) << what << " is partial over "
+                          << toString(have.getPartialAxes())
+                          << ", is taken as partial over " << toString(axes);
     if (!axes.empty() && have.getCombiner() != combiner)
-      return op->emitOpError()
-             << what << " is a partial "
-             << stringifyCombiner(have.getCombiner())
-             << ", is taken as a partial " << stringifyCombiner(combiner);
+      return complain(op) << what << " is a partial "
+                          << stringifyCombiner(have.getCombiner())
+                          << ", is taken as a partial "
+                          << stringifyCombiner(combiner);
     return success();
   }
 
@@ -352,8 +362,8 @@ private:
                             need.getCombiner())))
       return failure();
     if (auto flaw = prover.within(boxesOf(need, shape), boxesOf(have, shape)))
-      return op->emitOpError()
-             << what << ": " << explain(*flaw, "hold", ", which it needs");
+      return complain(op) << what << ": "
+                          << explain(*flaw, "hold", ", which it needs");
     return success();
   }
 
@@ -387,9 +397,10 @@ private:
                             ArrayRef<StringAttr> axes, Combiner combiner) {
     if (axes.empty() || mayRepeat(value, combiner))
       return success();
-    return op->emitOpError()
-           << what << " is the same on all devices, is taken as a partial "
-           << stringifyCombiner(combiner) << " over " << toString(axes);
+    return complain(op) << what
+                        << " is the same on all devices, is taken as a partial "
+                        << stringifyCombiner(combiner) << " over "
+                        << toString(axes);
   }
 
   //===--------------------------------------------------------------------===//
@@ -415,8 +426,7 @@ private:
       for (Value input : handover.inputs) {
         if (auto flaw = prover.cover(boxesOf(*layout, shapeOf(input)),
                                      shapeOf(input), mesh))
-          return op->emitOpError()
-                 << "what it hands on: " << explain(*flaw, "hold");
+          return complain(op) << "what it hands on: " << explain(*flaw, "hold");
         placements[input] = *layout;
       }
     }
@@ -513,7 +523,7 @@ private:
         mask |= int64_t(1) << i;
     if (llvm::is_contained(part.semantics.getLinear(), mask))
       return success();
-    return part.op->emitOpError()
+    return complain(part.op)
            << "is not linear in the operands that are partial over "
            << toString(part.strategy.getPartial().getNames());
   }
@@ -531,7 +541,7 @@ private:
     std::string what = ("operand " + Twine(i)).str();
     if (isCutInitial(part, i) && !mayRepeat(value, part.combiner)) {
       if (resharded)
-        return part.op->emitOpError()
+        return complain(part.op)
                << what << " would be combined by every part of the reduction, "
                << "not once";
       // It is combined where the result lies: if that stays partial, as an
@@ -577,7 +587,7 @@ private:
     auto flaw = prover.coverOnce(part.parts, part.shape, mesh, part.cutting);
     if (!flaw)
       return success();
-    return part.op->emitOpError()
+    return complain(part.op)
            << explain(*flaw, "compute", ", as its replicas do",
                       ", which its replicas don't");
   }
@@ -591,9 +601,8 @@ private:
           prover.readsWithin(part.parts, part.described.operands[i].index,
                              shapeOf(value), boxesOf(held, shapeOf(value)));
       if (flaw)
-        return part.op->emitOpError()
-               << "operand " << i << ": "
-               << explain(*flaw, "hold", ", which it reads");
+        return complain(part.op) << "operand " << i << ": "
+                                 << explain(*flaw, "hold", ", which it reads");
     }
     return success();
   }
@@ -607,7 +616,7 @@ private:
       if (!flaw)
         flaw = prover.coverOnce(made, shape, mesh, part.sharing);
       if (flaw)
-        return part.op->emitOpError()
+        return complain(part.op)
                << "result " << i << ": "
                << explain(*flaw, "make", ", which it is to hold",
                           ", which it is not to hold");
@@ -630,7 +639,7 @@ private:
     std::string what = ("result " + Twine(result.getResultNumber())).str();
     LayoutAttr layout = getLayout(result);
     if (!layout)
-      return result.getOwner()->emitOpError()
+      return complain(result.getOwner())
              << what << " has no layout; run tofu-plan";
     // Until there are reshards, uses find the value in its layout.
     if (!resharded)

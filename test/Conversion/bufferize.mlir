@@ -50,3 +50,35 @@ func.func @accumulate(%a: tensor<8x4xf32>, %b: tensor<4x6xf32>, %c: tensor<8x6xf
       : tensor<8x4xf32>, tensor<4x6xf32>, tensor<8x6xf32> -> tensor<8x6xf32>
   return %0 : tensor<8x6xf32>
 }
+
+func.func private @outside(tensor<8x4xf32>) -> tensor<8x4xf32> attributes {
+  tofu.semantics = #tofu.semantics<[m = 8, n = 4], (a[m, n]) -> (r[m, n])>
+}
+
+// A function gets elements that lie one after the other; what its results held is not read.
+// CHECK-LABEL: func.func @call
+// CHECK-SAME:    %[[A:[a-z0-9]+]]: memref<8x4xf32
+// CHECK:         %[[VIEW:.*]] = memref.subview %[[A]]
+// CHECK:         %[[OUT:.*]] = memref.alloc() {{.*}} : memref<8x2xf32>
+// CHECK:         %[[COPY:.*]] = memref.alloc() {{.*}} : memref<8x2xf32>
+// CHECK-NEXT:    memref.copy %[[VIEW]], %[[COPY]]
+// CHECK-NEXT:    tofu.call @outside(%[[COPY]] : memref<8x2xf32>) into(%[[OUT]] : memref<8x2xf32>){{$}}
+func.func @call(%a: tensor<8x4xf32>, %b: tensor<8x2xf32> {bufferization.writable = false}) -> (tensor<8x2xf32>, tensor<8x2xf32>) {
+  %0 = tensor.extract_slice %a[0, 1] [8, 2] [1, 1] : tensor<8x4xf32> to tensor<8x2xf32>
+  %1 = tofu.call @outside(%0 : tensor<8x2xf32>) into(%b : tensor<8x2xf32>) -> tensor<8x2xf32>
+  return %b, %1 : tensor<8x2xf32>, tensor<8x2xf32>
+}
+
+// Where nothing may be called it is: so it is copied, here and there.
+// CHECK-LABEL: func.func @condition
+// CHECK-SAME:    %[[A:[a-z0-9]+]]: memref<8x4xf32
+// CHECK:         %[[VIEW:.*]] = memref.subview %[[A]]
+// CHECK:         memref.copy %[[VIEW]], %[[COPY:[a-z0-9_]+]] :
+// CHECK-NEXT:    tofu.call @outside({{.*}}) into(%[[COPY]] : memref<8x2xf32>) if %{{.*}}
+// CHECK-NEXT:    memref.copy %[[COPY]], %[[VIEW]]
+func.func @condition(%a: tensor<8x4xf32>, %b: tensor<8x2xf32>, %c: i1) -> tensor<8x4xf32> {
+  %0 = tensor.extract_slice %a[0, 1] [8, 2] [1, 1] : tensor<8x4xf32> to tensor<8x2xf32>
+  %1 = tofu.call @outside(%b : tensor<8x2xf32>) into(%0 : tensor<8x2xf32>) if %c -> tensor<8x2xf32>
+  %2 = tensor.insert_slice %1 into %a[0, 1] [8, 2] [1, 1] : tensor<8x2xf32> into tensor<8x4xf32>
+  return %2 : tensor<8x4xf32>
+}

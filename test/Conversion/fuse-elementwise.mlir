@@ -111,3 +111,24 @@ func.func @dead_index(%a: tensor<4x8xf32>, %e: tensor<4xf32>, %f: tensor<4xi32>)
   } -> (tensor<4xf32>, tensor<4xi32>)
   return %0#0 : tensor<4xf32>
 }
+
+// An assertion holds for every element, also where only one is read.
+// CHECK-LABEL: func.func @assertion
+// CHECK:         linalg.generic
+// CHECK:           cf.assert
+// CHECK:         linalg.generic
+func.func @assertion(%a: tensor<4xf32>, %e: tensor<4xf32>, %f: tensor<4xf32>, %good: i1) -> tensor<4xf32> {
+  %0 = linalg.generic {indexing_maps = [#id1, #id1], iterator_types = ["parallel"]}
+      ins(%a : tensor<4xf32>) outs(%e : tensor<4xf32>) {
+  ^bb0(%x: f32, %o: f32):
+    cf.assert %good, "bad"
+    linalg.yield %x : f32
+  } -> tensor<4xf32>
+  %1 = linalg.generic {indexing_maps = [affine_map<(i) -> (0)>, #id1], iterator_types = ["parallel"]}
+      ins(%0 : tensor<4xf32>) outs(%f : tensor<4xf32>) {
+  ^bb0(%x: f32, %o: f32):
+    %y = arith.negf %x : f32
+    linalg.yield %y : f32
+  } -> tensor<4xf32>
+  return %1 : tensor<4xf32>
+}

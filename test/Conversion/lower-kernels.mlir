@@ -96,6 +96,21 @@ func.func @kept_dim(%a: memref<?x?x8xf32>, %b: memref<?x?x1xf32>) {
   return
 }
 
+// Nothing is written.
+// CHECK-LABEL: func.func @only_asserts
+// CHECK:         scf.for
+// CHECK:           memref.load
+// CHECK:           cf.assert
+// CHECK-NOT:       scf.yield
+func.func @only_asserts(%a: memref<8xi1>) {
+  linalg.generic {indexing_maps = [affine_map<(i) -> (i)>], iterator_types = ["parallel"]} ins(%a : memref<8xi1>) {
+  ^bb0(%x: i1):
+    cf.assert %x, "false"
+    linalg.yield
+  }
+  return
+}
+
 // -----
 
 func.func @on_tensors(%e: tensor<4xf32>) -> tensor<4xf32> {

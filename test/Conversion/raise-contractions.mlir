@@ -88,3 +88,20 @@ func.func @sum_of_maxima(%a: tensor<8x4xf32>, %b: tensor<4x6xf32>, %c: tensor<8x
   } -> tensor<8x6xf32>
   return %0 : tensor<8x6xf32>
 }
+
+// The body does more than that.
+// CHECK-LABEL: func.func @assertion
+// CHECK-NOT:     tofu.contract
+// CHECK:         cf.assert
+func.func @assertion(%a: tensor<8x4xf32>, %b: tensor<4x6xf32>, %c: tensor<8x6xf32>, %good: i1) -> tensor<8x6xf32> {
+  %0 = linalg.generic {indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>],
+                       iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%a, %b : tensor<8x4xf32>, tensor<4x6xf32>) outs(%c : tensor<8x6xf32>) {
+  ^bb0(%x: f32, %y: f32, %o: f32):
+    cf.assert %good, "bad"
+    %p = arith.mulf %x, %y : f32
+    %s = arith.addf %o, %p : f32
+    linalg.yield %s : f32
+  } -> tensor<8x6xf32>
+  return %0 : tensor<8x6xf32>
+}

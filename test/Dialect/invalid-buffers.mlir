@@ -182,3 +182,73 @@ func.func @result_type(%a: tensor<8x4xf32>, %b: tensor<4x6xf32>, %c: tensor<8x6x
       : tensor<8x4xf32>, tensor<4x6xf32>, tensor<8x6xf32> -> tensor<8x7xf32>
   return
 }
+
+// -----
+
+//===----------------------------------------------------------------------===//
+// tofu.call
+//===----------------------------------------------------------------------===//
+
+func.func @no_callee(%a: memref<8xf32>) {
+  // expected-error@below {{'tofu.call' op unknown function: @f}}
+  tofu.call @f() into(%a : memref<8xf32>)
+  return
+}
+
+// -----
+
+func.func private @f(%a: tensor<8xf32>) -> tensor<8xf32> {
+  return %a : tensor<8xf32>
+}
+func.func @body(%a: memref<8xf32>) {
+  // expected-error@below {{'tofu.call' op @f has a body}}
+  tofu.call @f(%a : memref<8xf32>) into(%a : memref<8xf32>)
+  return
+}
+
+// -----
+
+func.func private @f(tensor<8xf32>) -> tensor<8xf32>
+func.func @number(%a: memref<8xf32>) {
+  // expected-error@below {{'tofu.call' op has 2 inputs and 1 outs, @f has 1 arguments and 1 results}}
+  tofu.call @f(%a, %a : memref<8xf32>, memref<8xf32>) into(%a : memref<8xf32>)
+  return
+}
+
+// -----
+
+func.func private @f(tensor<8xf32>, i32) -> tensor<8xf32>
+func.func @scalar(%a: memref<8xf32>, %i: i64) {
+  // expected-error@below {{'tofu.call' op input 1 is 'i64', @f declares 'i32'}}
+  tofu.call @f(%a, %i : memref<8xf32>, i64) into(%a : memref<8xf32>)
+  return
+}
+
+// -----
+
+func.func private @f(tensor<8xf32>) -> tensor<8xf32>
+func.func @undescribed(%a: memref<4xf32>) {
+  // expected-error@below {{'tofu.call' op input 0 is 'memref<4xf32>', @f declares 'tensor<8xf32>'}}
+  tofu.call @f(%a : memref<4xf32>) into(%a : memref<4xf32>)
+  return
+}
+
+// -----
+
+func.func private @f(tensor<8x4xf32>) -> tensor<8x4xf32> attributes {
+  tofu.semantics = #tofu.semantics<[m = 8], (a[m, :]) -> (r[m, :])>
+}
+func.func @whole_dim(%a: tensor<3x4xf32>, %b: tensor<3x2xf32>) {
+  // expected-error@below {{'tofu.call' op out 0 is 'tensor<3x2xf32>', @f declares 'tensor<8x4xf32>'}}
+  %0 = tofu.call @f(%a : tensor<3x4xf32>) into(%b : tensor<3x2xf32>) -> tensor<3x2xf32>
+  return
+}
+
+// -----
+
+func.func private @f(tensor<8xf32>) -> tensor<8xf32>
+func.func @element_type(%a: memref<8xf64>) {
+  // expected-error@below {{'tofu.call' op input 0 is 'memref<8xf64>', @f declares 'tensor<8xf32>'}}
+  tofu.call @f(%a : memref<8xf64>) into(%a : memref<8xf64>)
+  return
+}

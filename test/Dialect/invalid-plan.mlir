@@ -80,6 +80,38 @@ func.func @result_no_tensor(%a: tensor<8xf32>) {
 
 // -----
 
+func.func @combiner(%a: tensor<8xf32>) {
+  // expected-error@below {{'test.op' op result 0: values of 'f32' have no and}}
+  %0 = "test.op"(%a) {tofu.semantics = #tofu.semantics<[m = 8 : and], (a[m]) -> (r[])>} : (tensor<8xf32>) -> tensor<f32>
+  return
+}
+
+// -----
+
+func.func @combiner_of_floats(%a: tensor<8xi32>) {
+  // expected-error@below {{'test.op' op result 0: values of 'i32' have no maxnum}}
+  %0 = "test.op"(%a) {tofu.semantics = #tofu.semantics<[m = 8 : maxnum], (a[m]) -> (r[])>} : (tensor<8xi32>) -> tensor<i32>
+  return
+}
+
+// -----
+
+// Only an operation that Tofu knows combines its results itself.
+// expected-error@below {{'func.func' op result 0: values of 'f32' have no region}}
+func.func private @combiner_of_function(tensor<8xf32>) -> tensor<f32> attributes {
+  tofu.semantics = #tofu.semantics<[m = 8 : region], (a[m]) -> (r[])>
+}
+
+// -----
+
+func.func @initial_value(%a: tensor<8x4xf32>, %i: tensor<f32>) {
+  // expected-error@below {{'test.op' op operand 1: is 'tensor<f32>', the result that it is the initial value of is 'tensor<4xf32>'}}
+  %0 = "test.op"(%a, %i) {tofu.semantics = #tofu.semantics<[m = 8 : sum, n = 4], (a[m, n], init r[]) -> (r[n])>} : (tensor<8x4xf32>, tensor<f32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
 func.func @result_too_small(%a: tensor<8xf32>) {
   // expected-error@below {{'test.op' op result 0: dim 0 is written in [2, 6), its size is 8}}
   %0 = "test.op"(%a) {tofu.semantics = #tofu.semantics<[m = 4], (a[m]) -> (r[m + 2])>} : (tensor<8xf32>) -> tensor<8xf32>
@@ -110,6 +142,105 @@ func.func @result_overlaps(%a: tensor<4x3xf32>) {
   // expected-error@below {{'test.op' op result 0: dim 0 is not written at each index once}}
   %0 = "test.op"(%a) {tofu.semantics = #tofu.semantics<[m = 4, n = 3], (a[m, n]) -> (r[m + n])>} : (tensor<4x3xf32>) -> tensor<6xf32>
   return
+}
+
+// -----
+
+//===----------------------------------------------------------------------===//
+// Semantics of declarations, and of what gets the parts that it reads only
+//===----------------------------------------------------------------------===//
+
+// expected-error@below {{'func.func' op semantics has 1 operands, function has 2 tensors}}
+func.func private @operands(tensor<8xf32>, f32, tensor<8xf32>) -> tensor<8xf32> attributes {
+  tofu.semantics = #tofu.semantics<[m = 8], (a[m]) -> (r[m])>
+}
+
+// -----
+
+// expected-error@below {{'func.func' op semantics has 1 results, function has 2}}
+func.func private @results(tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) attributes {
+  tofu.semantics = #tofu.semantics<[m = 8], (a[m]) -> (r[m])>
+}
+
+// -----
+
+// expected-error@below {{'func.func' op operand 0: semantics has 1 dims, tensor has 2}}
+func.func private @operand_rank(tensor<8x4xf32>) -> tensor<8xf32> attributes {
+  tofu.semantics = #tofu.semantics<[m = 8], (a[m]) -> (r[m])>
+}
+
+// -----
+
+// expected-error@below {{'func.func' op result 0: semantics has 1 dims, tensor has 2}}
+func.func private @result_rank(tensor<8xf32>) -> tensor<8x1xf32> attributes {
+  tofu.semantics = #tofu.semantics<[m = 8], (a[m]) -> (r[m])>
+}
+
+// -----
+
+// expected-error@below {{'func.func' op result 0: semantics of 'f32', which is no ranked tensor}}
+func.func private @result_scalar(tensor<8xf32>) -> f32 attributes {
+  tofu.semantics = #tofu.semantics<[m = 8 : sum], (a[m]) -> (r[])>
+}
+
+// -----
+
+// expected-error@below {{'func.func' op result 0: dim 0 is written in [0, 8), its size is 16}}
+func.func private @result_size(tensor<8xf32>) -> tensor<16xf32> attributes {
+  tofu.semantics = #tofu.semantics<[m = 8], (a[m]) -> (r[m])>
+}
+
+// -----
+
+// expected-error@below {{'func.func' op operand 0: dim 0 is read in [0, 8), its size is 4}}
+func.func private @operand_size(tensor<4xf32>) -> tensor<8xf32> attributes {
+  tofu.semantics = #tofu.semantics<[m = 8], (a[m]) -> (r[m])>
+}
+
+// -----
+
+// expected-error@below {{'func.func' op operand 0: dim 0 is read in [-1, 9), its size is 8}}
+func.func private @padded(tensor<8xf32>) -> tensor<8xf32> attributes {
+  tofu.semantics = #tofu.semantics<[m = 8, i = 3 : unsplittable], (a[m + i - 1]) -> (r[m])>
+}
+
+// -----
+
+// expected-error@below {{'func.func' op operand 0: dim 0 is read from 2 on; a part gets what it reads only, so that must start at 0}}
+func.func private @shifted(tensor<10xf32>) -> tensor<8xf32> attributes {
+  tofu.semantics = #tofu.semantics<[m = 8], (a[m + 2]) -> (r[m])>
+}
+
+// -----
+
+// A part's three elements may be two windows of two, or one of three.
+// expected-error@below {{'func.func' op dim i may be cut, but is nowhere an index by itself, so that the size of a part can't be told; make it unsplittable}}
+func.func private @window(tensor<10xf32>) -> tensor<8xf32> attributes {
+  tofu.semantics = #tofu.semantics<[m = 8, i = 3 : sum], (a[m + i]) -> (r[m])>
+}
+
+// -----
+
+func.func @window(%a: tensor<10xf32>) {
+  // expected-error@below {{'test.op' op dim i may be cut, but is nowhere an index by itself, so that the size of a part can't be told; make it unsplittable}}
+  %0 = "test.op"(%a) {tofu.semantics = #tofu.semantics<[m = 8, i = 3 : sum], (a[m + i]) -> (r[m])>} : (tensor<10xf32>) -> tensor<8xf32>
+  return
+}
+
+// -----
+
+// expected-error@below {{'func.func' op has a body, by which its calls are cut; semantics stand on declarations}}
+func.func private @body(%a: tensor<8xf32>) -> tensor<8xf32> attributes {
+  tofu.semantics = #tofu.semantics<[m = 8], (a[m]) -> (r[m])>
+} {
+  return %a : tensor<8xf32>
+}
+
+// -----
+
+// From the end, and with gaps; one that isn't linear is not cut.
+func.func private @reversed(tensor<16xf32>, tensor<17xf32>, tensor<4xf32>) -> tensor<8xf32> attributes {
+  tofu.semantics = #tofu.semantics<[m = 8], (a[15 - 2 * m - 1], b[2 * m], c[m floordiv 2]) -> (r[m])>
 }
 
 // -----

@@ -142,3 +142,20 @@ func.func @contract(%a: tensor<8x4xf32>, %b: tensor<4x6xf32>, %c: tensor<8x6xf32
       : tensor<8x4xf32>, tensor<4x6xf32>, memref<8x6xf32>
   return %0 : tensor<8x6xf32>
 }
+
+func.func private @outside(tensor<8x6xf32>, f32, tensor<2xf32>) -> (tensor<6xf32>, tensor<6xf32>) attributes {
+  tofu.semantics = #tofu.semantics<[m = 8 : sum, n = 6], (a[m, n], _) -> (r[n], s[n])>
+}
+func.func private @nothing()
+
+// Dims that may be cut have any size, operands that aren't read too.
+// CHECK-LABEL: func.func @call
+func.func @call(%a: tensor<3x5xf32>, %f: f32, %u: tensor<0xf32>, %r: tensor<5xf32>, %s: tensor<5xf32>, %c: i1, %m: memref<?x6xf32>, %n: memref<?xf32>) {
+  // CHECK-NEXT: %{{.*}}:2 = tofu.call @outside(%{{.*}}, %{{.*}}, %{{.*}} : tensor<3x5xf32>, f32, tensor<0xf32>) into(%{{.*}}, %{{.*}} : tensor<5xf32>, tensor<5xf32>) -> tensor<5xf32>, tensor<5xf32>
+  %0:2 = tofu.call @outside(%a, %f, %u : tensor<3x5xf32>, f32, tensor<0xf32>) into(%r, %s : tensor<5xf32>, tensor<5xf32>) -> tensor<5xf32>, tensor<5xf32>
+  // CHECK-NEXT: tofu.call @outside(%{{.*}}, %{{.*}}, %{{.*}} : memref<?x6xf32>, f32, memref<?xf32>) into(%{{.*}}, %{{.*}} : memref<?xf32>, memref<?xf32>) if %{{.*$}}
+  tofu.call @outside(%m, %f, %n : memref<?x6xf32>, f32, memref<?xf32>) into(%n, %n : memref<?xf32>, memref<?xf32>) if %c
+  // CHECK-NEXT: tofu.call @nothing() into(){{$}}
+  tofu.call @nothing() into()
+  return
+}

@@ -102,13 +102,12 @@ llvm::Expected<Execution> Runner::runSerially() {
     inputs.push_back(std::move(*input));
   }
   auto compiled = Compiled::create(*program->module, program->function, backend,
-                                   optimizationLevel);
+                                   Libraries(), optimizationLevel);
   if (!compiled)
     return compiled.takeError();
   return execute(*program, *compiled, backend, inputs, ExecutionOptions());
 }
 
-/// Reads the count of the plan.
 /// True if results of one operation that move are to lie in different ways. If
 /// the operation combines them itself, they do so in one place first, which the
 /// plan, for each result alone, doesn't count.
@@ -137,6 +136,7 @@ static bool movesTogether(const llvm::json::Object &plan) {
          });
 }
 
+/// Reads the count of the plan; the largest number where it is not known.
 static llvm::Expected<int64_t> readTotal(StringRef path) {
   auto file = llvm::MemoryBuffer::getFile(path);
   if (!file)
@@ -216,7 +216,7 @@ llvm::Error Runner::runCut(const Cut &cut, Checks checks) {
   if (!program)
     return program.takeError();
   auto compiled = Compiled::create(*program->module, program->function, backend,
-                                   optimizationLevel);
+                                   Libraries(), optimizationLevel);
   if (!compiled)
     return compiled.takeError();
   ExecutionOptions options;

@@ -50,3 +50,20 @@ func.func @neighbours(%a: tensor<8xf32>, %b: tensor<4xf32>, %out: tensor<7xf32>)
   } -> tensor<7xf32>
   return %0 : tensor<7xf32>
 }
+
+// Whoever else sees the element must see it on all devices: the table is not cut.
+// CHECK-LABEL: func.func @checked
+// CHECK: linalg.generic
+// CHECK-SAME: #tofu.semantics<[d0 = 7], (in0[d0], _, in2[:]) -> (out0[d0])>
+func.func @checked(%i: tensor<7xindex>, %table: tensor<4xf32>, %out: tensor<7xf32>) -> tensor<7xf32> {
+  %zero = arith.constant 0.0 : f32
+  %0 = linalg.generic {indexing_maps = [affine_map<(m) -> (m)>, affine_map<(m) -> (m)>], iterator_types = ["parallel"]}
+      ins(%i : tensor<7xindex>) outs(%out : tensor<7xf32>) {
+  ^bb0(%at: index, %o: f32):
+    %x = tensor.extract %table[%at] : tensor<4xf32>
+    %good = arith.cmpf one, %x, %zero : f32
+    cf.assert %good, "zero"
+    linalg.yield %x : f32
+  } -> tensor<7xf32>
+  return %0 : tensor<7xf32>
+}

@@ -199,3 +199,21 @@ func.func @fill(%s: f32, %out: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>, 
   %2 = arith.constant dense<[1.0, 2.0]> : tensor<2xf32>
   return %0, %1, %2 : tensor<8xf32>, tensor<8xf32>, tensor<2xf32>
 }
+
+// An assertion must see values, not parts of sums: they pass as long as it looks at none.
+// CHECK-LABEL: func.func @assertion
+// CHECK: linalg.generic
+// CHECK-SAME: #tofu.semantics<[d0 = 8], (in0[d0], in1[d0], _) -> (out0[d0]), linear [{1}]>
+func.func @assertion(%a: tensor<8xf32>, %b: tensor<8xf32>, %out: tensor<8xf32>) -> tensor<8xf32> {
+  %zero = arith.constant 0.0 : f32
+  %0 = linalg.generic {indexing_maps = [affine_map<(m) -> (m)>, affine_map<(m) -> (m)>, affine_map<(m) -> (m)>], iterator_types = ["parallel"]}
+      ins(%a, %b : tensor<8xf32>, tensor<8xf32>) outs(%out : tensor<8xf32>) {
+  ^bb0(%x: f32, %y: f32, %o: f32):
+    %square = arith.mulf %x, %x : f32
+    %good = arith.cmpf oge, %square, %zero : f32
+    cf.assert %good, "negative"
+    %p = arith.mulf %x, %y : f32
+    linalg.yield %p : f32
+  } -> tensor<8xf32>
+  return %0 : tensor<8xf32>
+}

@@ -81,7 +81,7 @@ func.func @branches(%c: i1, %a: tensor<8xf32>) -> tensor<8xf32> {
 func.func private @elsewhere(tensor<8xf32>) -> tensor<8xf32>
 
 func.func @call(%a: tensor<8xf32>) -> tensor<8xf32> {
-  // expected-remark@below {{is replicated: it has no semantics; further ones alike are not reported}}
+  // expected-remark@below {{is replicated: the declaration of its callee has no tofu.semantics; further ones alike are not reported}}
   %0 = call @elsewhere(%a) : (tensor<8xf32>) -> tensor<8xf32>
   return %0 : tensor<8xf32>
 }
@@ -188,4 +188,20 @@ func.func @indescribable(%a: tensor<8xf32>) -> tensor<4xf32> {
   // expected-error@below {{'tensor.extract_slice' op can't be cut, semantics or not: the slice runs backwards}}
   %0 = tensor.extract_slice %a[7] [4] [-1] {tofu.semantics = #tofu.semantics<[m = 4], (a[-m + 7]) -> (r[m])>} : tensor<8xf32> to tensor<4xf32>
   return %0 : tensor<4xf32>
+}
+
+// -----
+
+func.func @materialize(%a: tensor<8xf32>, %m: memref<8xf32>, %b: tensor<?xf32>) -> tensor<?xf32> {
+  // expected-remark@below {{is replicated: it writes to a buffer; further ones alike are not reported}}
+  bufferization.materialize_in_destination %a in writable %m : (tensor<8xf32>, memref<8xf32>) -> ()
+  return %b : tensor<?xf32>
+}
+
+// -----
+
+func.func @materialize_dynamic(%a: tensor<8xf32>, %b: tensor<?xf32>) -> tensor<?xf32> {
+  // expected-remark@below {{is replicated: sizes are not known; further ones alike are not reported}}
+  %0 = bufferization.materialize_in_destination %a in %b : (tensor<8xf32>, tensor<?xf32>) -> tensor<?xf32>
+  return %0 : tensor<?xf32>
 }

@@ -214,3 +214,11 @@ func.func @pad_from_tensor(%a: tensor<8xf32>, %t: tensor<f32>) -> tensor<10xf32>
   } : tensor<8xf32> to tensor<10xf32>
   return %0 : tensor<10xf32>
 }
+
+// CHECK-LABEL: func.func @materialize
+// CHECK: bufferization.materialize_in_destination {{.*}}#tofu.semantics<[d0 = 7, d1 = 3], (in0[d0, d1], in1[d0, d1]) -> (out0[d0, d1])>
+func.func @materialize(%a: tensor<7x3xf32>) -> tensor<7x3xf32> {
+  %b = tensor.empty() : tensor<7x3xf32>
+  %0 = bufferization.materialize_in_destination %a in %b : (tensor<7x3xf32>, tensor<7x3xf32>) -> tensor<7x3xf32>
+  return %0 : tensor<7x3xf32>
+}

@@ -84,3 +84,14 @@ func.func @swap(%a: tensor<4x4xf32> {tofu.carried_to = 1}, %b: tensor<4x4xf32> {
 func.func @nothing() {
   return
 }
+
+func.func private @cholesky(tensor<4x3x3xf32>) -> tensor<4x3x3xf32> attributes {
+  tofu.semantics = #tofu.semantics<[b = 4], (mat[b, :, :]) -> (out[b, :, :])>
+}
+
+// CHECK: plan of @calls
+// CHECK: :[[@LINE+2]] func.call @cholesky 4 [a0] [a0 - -] 0 0
+func.func @calls(%a: tensor<4x3x3xf32>) -> tensor<4x3x3xf32> {
+  %0 = call @cholesky(%a) : (tensor<4x3x3xf32>) -> tensor<4x3x3xf32>
+  return %0 : tensor<4x3x3xf32>
+}

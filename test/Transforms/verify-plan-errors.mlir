@@ -402,3 +402,17 @@ tofu.mesh @other [x = 2]
 func.func @two_meshes(%a: tensor<8xf32> {tofu.layout = #tofu.layout<@mesh, [{x}]>}) -> (tensor<8xf32> {tofu.layout = #tofu.layout<@other, [{x}]>}) {
   return %a : tensor<8xf32>
 }
+
+// -----
+
+tofu.mesh @mesh [x = 2]
+#x1 = #tofu.layout<@mesh, [{x}]>
+#short = #tofu.boxes<@mesh, [m = 7 {x}], [m]>
+#kernel = #tofu.semantics<[m = 8], (a[m]) -> (r[m])>
+func.func private @kernel(tensor<8xf32>) -> tensor<8xf32> attributes {tofu.semantics = #kernel}
+func.func @call(%a: tensor<8xf32> {tofu.layout = #x1}) -> (tensor<8xf32> {tofu.layout = #x1}) {
+  %0 = tofu.reshard %a from #x1 to #short in [8] : tensor<8xf32> -> tensor<8xf32>
+  // expected-error@below {{'func.call' op @kernel: operand 0: device 1 doesn't hold (7), which it reads}}
+  %1 = call @kernel(%0) {tofu.semantics = #kernel, tofu.strategy = #tofu.strategy<@mesh, [{x}]>, tofu.layouts = [#x1]} : (tensor<8xf32>) -> tensor<8xf32>
+  return %1 : tensor<8xf32>
+}

@@ -15,6 +15,32 @@
 
 include "mlir/Pass/PassBase.td"
 
+def AddDestinations : Pass<"tofu-add-destinations", "::mlir::ModuleOp"> {
+  let summary = "Give functions outside of the program memory for their results";
+  let description = [{
+    A call of a declaration that takes or gives tensors becomes a `tofu.call`,
+    which says where the results go. Partitioned programs have such calls
+    already where they were cut.
+
+    Before: tensors. After: the same, declarations with tensors are called by
+    `tofu.call` only.
+
+    ```mlir
+    %0 = call @cholesky(%a) : (tensor<16x8x8xf32>) -> tensor<16x8x8xf32>
+    // becomes
+    %e = tensor.empty() : tensor<16x8x8xf32>
+    %0 = tofu.call @cholesky(%a : tensor<16x8x8xf32>) into(%e : tensor<16x8x8xf32>)
+        -> tensor<16x8x8xf32>
+    ```
+  }];
+  let statistics = [
+    Statistic<"numCalls", "num-calls", "Number of calls converted">
+  ];
+  let dependentDialects = [
+    "::mlir::tensor::TensorDialect", "::mlir::tofu::TofuDialect"
+  ];
+}
+
 def ProtectArguments
     : Pass<"tofu-protect-arguments", "::mlir::func::FuncOp"> {
   let summary = "Mark tensor arguments that the caller did not give up";
@@ -193,6 +219,31 @@ def UnshareEmpties : Pass<"tofu-unshare-empties", "::mlir::func::FuncOp"> {
   }];
   let statistics = [
     Statistic<"numCopies", "num-copies", "Number of empties and fills added">
+  ];
+}
+
+def ExpandReshapes : Pass<"tofu-expand-reshapes", "::mlir::func::FuncOp"> {
+  let summary = "Rewrite expansions to several dims of unknown size";
+  let description = [{
+    Upstream's lowering of `memref.expand_shape` finds the one unknown size of a
+    group by division. Where a group has several, as a reshape that is cut along
+    two of its dims, the sizes that the operation says are taken.
+
+    Before: buffers. After: the same; each `memref.expand_shape` has at most one
+    dim of unknown size in a group.
+
+    ```mlir
+    %1 = memref.expand_shape %0 [[0, 1]] output_shape [%m, %n]
+        : memref<?xf32> into memref<?x?xf32>
+    // becomes
+    %base, %offset, %size, %stride = memref.extract_strided_metadata %0
+        : memref<?xf32> -> memref<f32>, index, index, index
+    %1 = memref.reinterpret_cast %base to offset: [0], sizes: [%m, %n],
+        strides: [%n, 1] : memref<f32> to memref<?x?xf32>
+    ```
+  }];
+  let dependentDialects = [
+    "::mlir::affine::AffineDialect", "::mlir::memref::MemRefDialect"
   ];
 }
 
@@ -406,6 +457,32 @@ def ConvertToRuntime : Pass<"tofu-convert-to-runtime", "::mlir::ModuleOp"> {
   }];
   let statistics = [
     Statistic<"numCalls", "num-calls", "Number of operations converted">
+  ];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect",
+    "::mlir::scf::SCFDialect"
+  ];
+}
+
+def ConvertCalls : Pass<"tofu-convert-calls", "::mlir::ModuleOp"> {
+  let summary = "Convert calls of functions outside of the program to C";
+  let description = [{
+    The C interface of MLIR: the callee @f is the symbol `_mlir_ciface_f`, which
+    takes the addresses of memref descriptors, and scalars by value. Results go
+    to buffers whose descriptors come last.
+
+    Before: buffers. After: the same, without `tofu.call`.
+
+    ```mlir
+    tofu.call @cholesky(%a : memref<4x8x8xf32>) into(%r : memref<4x8x8xf32>)
+    // becomes
+    llvm.store %a_descriptor, %0 : !llvm.struct<...>, !llvm.ptr
+    llvm.store %r_descriptor, %1 : !llvm.struct<...>, !llvm.ptr
+    llvm.call @_mlir_ciface_cholesky(%0, %1) : (!llvm.ptr, !llvm.ptr) -> ()
+    ```
+  }];
+  let statistics = [
+    Statistic<"numCalls", "num-calls", "Number of calls converted">
   ];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect",

@@ -30,6 +30,13 @@ void registerTensorModels(DialectRegistry &registry);
 /// The element-wise operations of arith and math, on tensors.
 void registerElementwiseModels(DialectRegistry &registry);
 
+/// Calls of functions outside of the program, by the semantics that their
+/// declarations carry.
+void registerFuncModels(DialectRegistry &registry);
+
+/// Tensors that are put where another tensor is.
+void registerBufferizationModels(DialectRegistry &registry);
+
 /// What `op` reads and writes: by its own PartitionableOpInterface, or else
 /// read off what its TilingInterface does. Null if it has neither or cannot be
 /// described; `why` then says why.
@@ -60,6 +67,9 @@ public:
   /// Adds a dim and gives the expression that stands for it.
   AffineExpr addDim(int64_t size, DimKind kind = DimKind::Parallel,
                     Combiner combiner = Combiner::None);
+  /// Adds a parallel dim that may be cut where the parts of `outer` have one
+  /// index each.
+  AffineExpr addDimAfter(AffineExpr outer, int64_t size);
 
   /// Adds an operand with its index; a null expression is a whole dim.
   void addOperand(ArrayRef<AffineExpr> index);

@@ -101,7 +101,8 @@ def Tofu_IterationDimAttr : Tofu_Attr<"IterationDim", "iteration_dim"> {
     A name, a size (`?` where it is known only when the program runs), and what a
     cut of it means: parts of a parallel dim give parts of the results, parts of
     a reduction give partial results for the combiner, an unsplittable dim stays
-    whole.
+    whole. A dim `after` an earlier one may be cut where the parts of that have
+    one index each, like the second of two dims that a reshape joins.
 
     A dim of unknown size fills the tensor dims that it indexes: the largest
     value of such an index is the tensor's last. One that can be cut is by itself
@@ -109,7 +110,8 @@ def Tofu_IterationDimAttr : Tofu_Attr<"IterationDim", "iteration_dim"> {
   }];
   let parameters = (ins "::mlir::StringAttr":$name, "int64_t":$size,
                         "::mlir::tofu::DimKind":$kind,
-                        "::mlir::tofu::Combiner":$combiner);
+                        "::mlir::tofu::Combiner":$combiner,
+                        OptionalParameter<"::mlir::StringAttr">:$after);
   let hasCustomAssemblyFormat = 1;
 }
 

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 //
 // What a program consists of below the partitioned form: each operation is one
-// call of the runtime.
+// call of the runtime, or of a function of the user's.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,6 +17,7 @@
 include "Tofu/Dialect/TofuAttributes.td"
 include "Tofu/Dialect/TofuBufferEnums.td"
 include "mlir/IR/OpBase.td"
+include "mlir/IR/SymbolInterfaces.td"
 include "mlir/Interfaces/DestinationStyleOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
@@ -91,6 +92,39 @@ def Tofu_ContractOp : Op<Tofu_Dialect, "contract", [
     ::mlir::AffineMap getMap(unsigned operand) {
       return ::llvm::cast<::mlir::AffineMapAttr>(getMaps()[operand]).getValue();
     }
+  }];
+}
+
+def Tofu_CallOp : Op<Tofu_Dialect, "call", [
+    AttrSizedOperandSegments, DestinationStyleOpInterface,
+    DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "calls a function that is outside of the program";
+  let description = [{
+    The callee is a declaration. It writes all of its results to `outs`, which
+    have their sizes; what `outs` held is not read. If the declaration has
+    `tofu.semantics`, dims that can be cut may have any size here; the rest is as
+    declared. On tensors the results are `outs` after the call. If there is a
+    condition and it is false, nothing is called and `outs` stay as they are.
+
+    ```mlir
+    func.func private @cholesky(tensor<16x8x8xf32>) -> tensor<16x8x8xf32> attributes {
+      tofu.semantics = #tofu.semantics<[b = 16], (mat[b, :, :]) -> (out[b, :, :])>
+    }
+    %0 = tensor.empty() : tensor<4x8x8xf32>
+    %1 = tofu.call @cholesky(%a : tensor<4x8x8xf32>) into(%0 : tensor<4x8x8xf32>) -> tensor<4x8x8xf32>
+    ```
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$callee, Variadic<AnyType>:$inputs,
+                       Variadic<Tofu_TensorOrMemRef>:$outs,
+                       Optional<I1>:$condition);
+  let results = (outs Variadic<AnyRankedTensor>:$results);
+  let assemblyFormat = [{
+    $callee `(` ($inputs^ `:` type($inputs))? `)`
+    `into` `(` ($outs^ `:` type($outs))? `)` (`if` $condition^)? attr-dict
+    (`->` type($results)^)?
+  }];
+  let extraClassDeclaration = [{
+    ::mlir::MutableOperandRange getDpsInitsMutable() { return getOutsMutable(); }
   }];
 }
 

@@ -25,7 +25,7 @@ def Tofu_Dialect : Dialect {
 
     | attribute | on | meaning |
     | --- | --- | --- |
-    | `tofu.semantics` | any operation | its `#tofu.semantics` |
+    | `tofu.semantics` | any operation, declarations | its `#tofu.semantics`, that of the calls |
     | `tofu.strategy` | any operation | its `#tofu.strategy` |
     | `tofu.layouts` | any operation | an array with the `#tofu.layout` of each result |
     | `tofu.arg_layouts` | branches and loops | per region, an array with the `#tofu.layout` of each argument |

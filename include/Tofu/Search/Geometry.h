@@ -90,9 +90,12 @@ Interval balancedPart(Interval whole, int64_t parts, int64_t index);
 Interval cut(Interval whole, llvm::ArrayRef<unsigned> axes, const Mesh &mesh,
              llvm::ArrayRef<int64_t> coordinates);
 
-/// The smallest part of a dim of `size` elements cut by `axes`.
+/// The smallest part of a dim of `size` elements cut by `axes`, and the
+/// largest.
 int64_t smallestPart(int64_t size, llvm::ArrayRef<unsigned> axes,
                      const Mesh &mesh);
+int64_t largestPart(int64_t size, llvm::ArrayRef<unsigned> axes,
+                    const Mesh &mesh);
 
 /// An index of a tensor as a linear expression of iteration dims:
 /// constant + sum of coefficient * dim. `whole` stands for all indices (`:` in

@@ -35,6 +35,10 @@ struct IterationDim {
   /// For a reduction: partial results add up, so that a value may stay a
   /// sum-partial. Others (a maximum, say) are combined where they arise.
   bool additive = true;
+  /// If not negative: parts of this dim are boxes only where that one, which
+  /// comes before it, is cut into parts of one index, as for the second of two
+  /// dims that a reshape joins. Else it stays whole.
+  int after = -1;
 };
 
 /// An operand that moves: what the operator reads of a value as a function of
@@ -105,6 +109,12 @@ struct Strategy {
            partialOperands == o.partialOperands;
   }
 };
+
+/// Whether dim `i` of an operator may be cut where its dims are cut as given:
+/// it is not unsplittable, nor after a dim that still has several indices in a
+/// part.
+bool isSplittable(llvm::ArrayRef<IterationDim> dims, unsigned i,
+                  llvm::ArrayRef<Axes> cuts, const Mesh &mesh);
 
 /// How a value lies on the mesh.
 struct Layout {

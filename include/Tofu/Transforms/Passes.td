@@ -16,10 +16,10 @@ def AnnotatePass : Pass<"tofu-annotate", "::mlir::ModuleOp"> {
   let description = [{
     Inlines calls, drops results of `linalg.generic` that nobody uses, and
     rewrites operations of the tensor dialect that are structured ones in short
-    (`generate`, `gather`, `bitcast`, `insert`, `reshape`); then gives every
-    operation on tensors its `#tofu.semantics`. An
-    operation that already has some keeps it. What has none is replicated later
-    on; a remark per kind of operation says why.
+    (`generate`, `gather`, `bitcast`, `insert`, `reshape`). Then it gives every
+    operation on tensors its `#tofu.semantics`, a call of a declaration that of
+    the declaration. An operation that already has some keeps it. What has none
+    is replicated later on; a remark per kind of operation says why.
 
     Precondition: a source program. Postcondition: an annotated one.
 
@@ -188,7 +188,8 @@ def LocalizePass : Pass<"tofu-localize", "::mlir::ModuleOp"> {
     number. Constants that are the same everywhere are remade in local size. For
     each dim of unknown size of an argument that is cut, the function gets one
     more argument, the size of the whole (`tofu.size_of`); other unknown sizes
-    are computed from these.
+    are computed from these. Calls of
+    declarations with semantics become `tofu.call`.
 
     Precondition: a planned program with its reshards. Postcondition: one function
     for all devices; arguments and results keep `tofu.layout` and get

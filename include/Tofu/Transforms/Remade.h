@@ -27,21 +27,8 @@ Value remake(OpBuilder &builder, Location loc, Value value,
              const GlobalShape &shape, PlacementAttrInterface placement,
              const search::Mesh &mesh, const IRMapping &mapping);
 
-/// A tensor of the given shape filled with the neutral element of `combiner`,
-/// which combining with changes nothing. Null for element types that have none.
-Value createNeutral(OpBuilder &builder, Location loc, Type elementType,
-                    const GlobalShape &shape, Combiner combiner);
-
-/// The neutral element of `combiner` as a scalar; null if there is none.
-Value createNeutralScalar(OpBuilder &builder, Location loc, Type type,
-                          Combiner combiner);
-
 /// True if `value` is remade from the neutral element of `combiner`.
 bool isNeutral(Value value, Combiner combiner);
-
-/// Combines two scalars.
-Value createCombine(OpBuilder &builder, Location loc, Combiner combiner,
-                    Value a, Value b);
 
 } // namespace mlir::tofu
 

@@ -196,8 +196,12 @@ static LogicalResult verifyReads(EmitError emitError,
                                  ArrayRef<int64_t> shape) {
   if (llvm::any_of(op.dims, [](const auto &dim) { return dim.size == 0; }))
     return success();
+  auto isUnknown = [&](const search::LinearExpr::Term &term) {
+    return ShapedType::isDynamic(op.dims[term.dim].size);
+  };
   for (auto [dim, expr] : llvm::enumerate(index)) {
-    if (expr.whole || ShapedType::isDynamic(shape[dim]))
+    if (expr.whole || llvm::any_of(expr.terms, isUnknown) ||
+        ShapedType::isDynamic(shape[dim]))
       continue;
     int64_t first = expr.constant, last = expr.constant;
     for (auto [loop, coefficient] : expr.terms) {

@@ -307,7 +307,7 @@ func.func @too_large(%a: tensor<8xf32>) {
 tofu.mesh @mesh [x = 2]
 func.func @unknown_size(%a: tensor<?xf32>) {
   // expected-error@below {{'test.op' op dim m is cut, but no tensor dim of unknown size is as large}}
-  "test.op"(%a) {tofu.semantics = #tofu.semantics<[m = ?, n = 2], (a[m * 2 + n]) -> ()>,
+  "test.op"(%a) {tofu.semantics = #tofu.semantics<[m = ?, n = 2 : unsplittable], (a[m * 2 + n]) -> ()>,
                  tofu.strategy = #tofu.strategy<@mesh, [{x}, {}]>} : (tensor<?xf32>) -> ()
   return
 }

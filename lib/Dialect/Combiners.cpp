@@ -9,6 +9,8 @@
 #include "Tofu/Dialect/Combiners.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 using namespace mlir;
 using namespace mlir::tofu;
@@ -65,12 +67,18 @@ TypedAttr mlir::tofu::getNeutral(Type type, Combiner combiner) {
 }
 
 Value mlir::tofu::createNeutral(OpBuilder &builder, Location loc,
-                                RankedTensorType type, Combiner combiner) {
-  TypedAttr neutral = getNeutral(type.getElementType(), combiner);
+                                Type elementType, const GlobalShape &shape,
+                                Combiner combiner) {
+  TypedAttr neutral = getNeutral(elementType, combiner);
   if (!neutral)
     return {};
-  return arith::ConstantOp::create(builder, loc,
-                                   DenseElementsAttr::get(type, neutral));
+  auto type = RankedTensorType::get(shape.sizes, elementType);
+  if (shape.isStatic())
+    return arith::ConstantOp::create(builder, loc,
+                                     DenseElementsAttr::get(type, neutral));
+  Value scalar = arith::ConstantOp::create(builder, loc, neutral);
+  Value empty = tensor::EmptyOp::create(builder, loc, type, shape.values);
+  return linalg::FillOp::create(builder, loc, scalar, empty).getResult(0);
 }
 
 Value mlir::tofu::createNeutralScalar(OpBuilder &builder, Location loc,

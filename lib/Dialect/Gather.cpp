@@ -87,8 +87,16 @@ static AffineExpr getReadIndex(linalg::LinalgOp op, Value index, int64_t size) {
     return constant.getValue() >= 0 && constant.getValue() < size
                ? expr
                : AffineExpr();
-  // Indices may be out of bounds where a condition guards the extract.
+  // Indices may be out of bounds where a condition guards the extract, and what
+  // is of unknown size may be.
   SmallVector<int64_t> ranges = op.getStaticLoopRanges();
+  for (auto [dim, range] : llvm::enumerate(ranges)) {
+    if (!ShapedType::isDynamic(range))
+      continue;
+    if (expr.isFunctionOfDim(dim))
+      return {};
+    range = 1;
+  }
   auto linear = toLinear(expr, ranges);
   if (failed(linear))
     return {};

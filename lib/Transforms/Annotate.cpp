@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Branches.h"
+#include "GlobalSizes.h"
 #include "Tofu/Dialect/Models.h"
 #include "Tofu/Dialect/Structure.h"
 #include "Tofu/Transforms/Passes.h"
@@ -34,9 +35,10 @@ static bool hasTensors(Operation *op) {
          !getTensorOperands(op).empty();
 }
 
-/// True for what needs no semantics: scalars, constants, and the return.
+/// True for what needs no semantics: scalars, sizes, constants, and the return.
 static bool isExempt(Operation *op) {
-  return !hasTensors(op) || op->hasTrait<OpTrait::IsTerminator>() ||
+  return !hasTensors(op) || getReadDim(op) ||
+         op->hasTrait<OpTrait::IsTerminator>() ||
          (op->getNumResults() == 1 && isConstantTensor(op->getResult(0)));
 }
 
@@ -195,11 +197,15 @@ struct AnnotatePass : public tofu::impl::AnnotatePassBase<AnnotatePass> {
     std::string why;
     SemanticsAttr semantics = computeSemantics(op, why);
     if (semantics) {
-      ++numDescribed;
       op->setAttr(TofuDialect::kSemantics, semantics);
-      if (!why.empty())
-        remark(op, why);
-      return success();
+      if (llvm::all_of(op->getResults(), hasTraceableSizes)) {
+        ++numDescribed;
+        if (!why.empty())
+          remark(op, why);
+        return success();
+      }
+      op->removeAttr(TofuDialect::kSemantics);
+      why = "nothing else tells the sizes of its result";
     }
     ++numReplicated;
     remark(op, "is replicated: " + why);

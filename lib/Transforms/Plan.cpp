@@ -26,6 +26,8 @@ using namespace mlir;
 using namespace mlir::tofu;
 
 static constexpr StringLiteral kMeshName = "mesh";
+/// The largest size that makes sense for a tensor dim.
+static constexpr int64_t kMostHint = int64_t(1) << 31;
 /// Of the files with plans.
 static constexpr int64_t kFormat = 1;
 
@@ -105,6 +107,9 @@ private:
     if (devices < 0 || devices > MeshOp::kMostDevices)
       return error() << "devices must be between 1 and " << MeshOp::kMostDevices
                      << ", not " << devices.getValue();
+    if (sizeHint < 1 || sizeHint > kMostHint)
+      return error() << "size-hint must be between 1 and " << kMostHint
+                     << ", not " << sizeHint.getValue();
     return load.empty() ? success() : readJson();
   }
 
@@ -187,7 +192,7 @@ private:
   }
 
   LogicalResult plan(func::FuncOp function, Totals &totals) {
-    PlanGraph graph(function);
+    PlanGraph graph(function, sizeHint);
     if (!isCountable(graph.graph, meshInfo.numDevices()))
       return function.emitError()
              << "tensors are too large for the bytes of a plan to be counted";
@@ -270,7 +275,8 @@ private:
         {"options", llvm::json::Object{{"algorithm", algorithm.getValue()},
                                        {"replication", bool(replication)},
                                        {"partials", bool(partials)},
-                                       {"charge", charge.getValue()}}},
+                                       {"charge", charge.getValue()},
+                                       {"size_hint", sizeHint.getValue()}}},
         {"total_bytes", totals.bytes},
         {"search_seconds", totals.seconds},
         {"exact", totals.exact},

@@ -10,6 +10,7 @@
 #define TOFU_LIB_TRANSFORMS_PLANGRAPH_H
 
 #include "Branches.h"
+#include "GlobalSizes.h"
 #include "Tofu/Dialect/Placement.h"
 #include "Tofu/Search/Search.h"
 
@@ -30,13 +31,21 @@ struct PlannedOperator {
   SmallVector<unsigned> operands;
 };
 
+/// Which result of a function must keep the layout of which argument: argument
+/// numbers by result number (`tf.aliasing_output`, `tofu.carried_to`).
+DenseMap<unsigned, unsigned> getCarried(func::FuncOp function);
+
 /// The annotated function as the search sees it. Constants and remade values
-/// are left out, and so are values of unknown size, which stay whole.
+/// are left out, and so are values of sizes that only they themselves tell,
+/// which stay whole. Other unknown sizes are those that follow if arguments
+/// have `sizeHint` elements along each dim of unknown size.
 class PlanGraph {
 public:
-  explicit PlanGraph(func::FuncOp function);
+  PlanGraph(func::FuncOp function, int64_t sizeHint);
 
   func::FuncOp function;
+  int64_t sizeHint;
+  bool hasUnknownSizes = false;
   search::PartitionGraph graph;
   std::vector<PlannedOperator> operators; ///< as in `graph`
   std::vector<Value> values;              ///< as in `graph`
@@ -57,9 +66,9 @@ public:
   std::optional<unsigned> findUntied(const search::Plan &plan,
                                      FlatSymbolRefAttr mesh) const;
 
-  /// Which result must keep the layout of which argument: argument numbers by
-  /// result number (`tf.aliasing_output`, `tofu.carried_to`).
-  DenseMap<unsigned, unsigned> getCarried() const;
+  DenseMap<unsigned, unsigned> getCarried() const {
+    return tofu::getCarried(function);
+  }
 
   /// A hash of what the plan depends on: operations, types, how they are
   /// connected, semantics.
@@ -80,6 +89,7 @@ private:
   search::Strategy toSemantics(unsigned i, search::Strategy strategy) const;
   search::Strategy toGraph(unsigned i, search::Strategy strategy) const;
 
+  SizeHints hints;
   DenseMap<Value, unsigned> numbers;
 };
 

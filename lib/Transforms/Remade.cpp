@@ -18,11 +18,6 @@
 using namespace mlir;
 using namespace mlir::tofu;
 
-static bool isStaticTensor(Value value) {
-  auto type = dyn_cast<RankedTensorType>(value.getType());
-  return type && type.hasStaticShape();
-}
-
 /// The elements of a constant tensor that are all the same.
 static Attribute getSplat(Value value) {
   DenseElementsAttr elements;
@@ -32,7 +27,7 @@ static Attribute getSplat(Value value) {
 }
 
 bool mlir::tofu::isRemade(Value value) {
-  if (!isStaticTensor(value))
+  if (!isa<RankedTensorType>(value.getType()))
     return false;
   if (value.getDefiningOp<tensor::EmptyOp>() || getSplat(value))
     return true;
@@ -61,6 +56,7 @@ static Value getScalar(OpBuilder &builder, Location loc, Value value,
 }
 
 Value mlir::tofu::remake(OpBuilder &builder, Location loc, Value value,
+                         const GlobalShape &shape,
                          PlacementAttrInterface placement,
                          const search::Mesh &mesh, const IRMapping &mapping) {
   auto global = cast<RankedTensorType>(value.getType());
@@ -69,7 +65,8 @@ Value mlir::tofu::remake(OpBuilder &builder, Location loc, Value value,
   if (splat && local.hasStaticShape())
     return arith::ConstantOp::create(builder, loc,
                                      DenseElementsAttr::get(local, splat));
-  Value empty = createLocalEmpty(builder, loc, global, placement, mesh);
+  Value empty = createLocalEmpty(builder, loc, global.getElementType(), shape,
+                                 placement, mesh);
   Value scalar = getScalar(builder, loc, value, mapping);
   if (!scalar)
     return empty;

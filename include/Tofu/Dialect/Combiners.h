@@ -17,10 +17,10 @@ namespace mlir::tofu {
 /// Null for types that have none.
 TypedAttr getNeutral(Type type, Combiner combiner);
 
-/// A tensor of `type` filled with the neutral element. Null for element types
-/// that have none.
-Value createNeutral(OpBuilder &builder, Location loc, RankedTensorType type,
-                    Combiner combiner);
+/// A tensor of the given shape filled with the neutral element. Null for
+/// element types that have none.
+Value createNeutral(OpBuilder &builder, Location loc, Type elementType,
+                    const GlobalShape &shape, Combiner combiner);
 
 /// The neutral element as a scalar; null if there is none.
 Value createNeutralScalar(OpBuilder &builder, Location loc, Type type,

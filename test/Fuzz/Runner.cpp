@@ -108,21 +108,15 @@ llvm::Expected<Execution> Runner::runSerially() {
   return execute(*program, *compiled, backend, inputs, ExecutionOptions());
 }
 
-/// True if results of one operation that move are to lie in different ways. If
-/// the operation combines them itself, they do so in one place first, which the
-/// plan, for each result alone, doesn't count.
+/// True if several results of one operation move. If the operation combines
+/// them itself, they are merged in one place, and each device merges a box: the
+/// plan counts each result alone, element by element.
 static bool movesTogether(const llvm::json::Object &plan) {
   auto isSuch = [](const llvm::json::Value &value) {
     const llvm::json::Object *op = value.getAsObject();
-    const llvm::json::Array *layouts = op ? op->getArray("layouts") : nullptr;
     const llvm::json::Array *bytes =
         op ? op->getArray("result_bytes") : nullptr;
-    if (!layouts || !bytes)
-      return false;
-    return llvm::any_of(*layouts,
-                        [&](const llvm::json::Value &layout) {
-                          return layout != layouts->front();
-                        }) &&
+    return bytes && bytes->size() > 1 &&
            llvm::any_of(*bytes, [](const llvm::json::Value &count) {
              return count.getAsInteger().value_or(0) > 0;
            });

@@ -33,6 +33,8 @@ using namespace mlir::tofu;
 
 /// Bytes of one element in memory.
 static int64_t getElementBytes(Type type) {
+  if (auto complex = dyn_cast<ComplexType>(type))
+    return 2 * getElementBytes(complex.getElementType());
   return type.isIndex() ? 8 : llvm::divideCeil(type.getIntOrFloatBitWidth(), 8);
 }
 
@@ -158,8 +160,10 @@ private:
 LogicalResult Converter::rewrite(memref::AllocOp op) {
   Location loc = op.getLoc();
   MemRefType type = op.getType();
-  if (!type.getLayout().isIdentity() ||
-      !isa<IntegerType, FloatType, IndexType>(type.getElementType()))
+  Type element = type.getElementType();
+  bool hasSize = isa<ComplexType>(element) ? getRuntimeType(element).has_value()
+                                           : element.isIntOrIndexOrFloat();
+  if (!type.getLayout().isIdentity() || !hasSize)
     return op.emitOpError() << "cannot be allocated by the runtime: " << type;
 
   // Sizes and strides, innermost first.
@@ -175,7 +179,7 @@ LogicalResult Converter::rewrite(memref::AllocOp op) {
   }
   Value bytes = LLVM::MulOp::create(
       builder, loc, stride,
-      calls.getWord(builder, loc, getElementBytes(type.getElementType())));
+      calls.getWord(builder, loc, getElementBytes(element)));
   Value memory =
       calls.call(builder, loc, "tofuAlloc", calls.getPointerType(), bytes);
 

@@ -75,10 +75,14 @@ static void addKernelPasses(OpPassManager &pm,
   pm.addPass(createCSEPass());
 }
 
+/// Complex numbers become pairs of floats here; what is left of their dialect
+/// makes pairs and takes them apart.
+///
 /// Floats that the processor can't compute with are computed as f32 and rounded
 /// when they are stored. The expansion of functions comes after: it has f32
 /// only, and makes arithmetic of the roundings.
 static void addFloatPasses(OpPassManager &pm) {
+  pm.addPass(createConvertComplexToStandardPass());
   math::MathExtendToSupportedTypesOptions extend;
   extend.extraTypeStrs = {"f16"};
   extend.targetTypeStr = "f32";

@@ -18,6 +18,7 @@
 #include "Tofu/Dialect/Tofu.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 
@@ -142,8 +143,9 @@ static LogicalResult verifyReduction(const Described &of,
       continue;
     for (auto [i, type] : llvm::enumerate(of.results)) {
       Type element = getElementTypeOrSelf(type);
-      if (element.isIntOrIndexOrFloat() &&
-          !getNeutral(element, dim.getCombiner()))
+      bool isNumber =
+          element.isIntOrIndexOrFloat() || isa<ComplexType>(element);
+      if (isNumber && !getNeutral(element, dim.getCombiner()))
         return of.op->emitOpError()
                << "result " << i << ": values of " << element << " have no "
                << stringifyCombiner(dim.getCombiner());
@@ -374,7 +376,7 @@ static LogicalResult verifyLayout(Operation *op, const Twine &what, Type type,
   if (!layout)
     return op->emitOpError() << what << " has no #tofu.layout";
   // Below tensors, a layout still says what a buffer or a pointer holds.
-  if (type.isIntOrIndexOrFloat() || isa<UnrankedTensorType>(type))
+  if (type.isIntOrIndexOrFloat() || isa<ComplexType, UnrankedTensorType>(type))
     return op->emitOpError()
            << what << " has a layout, but is no ranked tensor";
   auto tensor = dyn_cast<RankedTensorType>(type);

@@ -13,6 +13,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "PlanGraph.h"
+#include "Tofu/Dialect/Linearity.h"
 #include "Tofu/Search/Proof.h"
 #include "Tofu/Transforms/Passes.h"
 #include "Tofu/Transforms/Remade.h"
@@ -161,8 +162,7 @@ static bool countsOnFirst(Operation *op, unsigned i, ArrayRef<StringAttr> axes,
     return false;
   auto select = dyn_cast<arith::SelectOp>(*scalar.user_begin());
   return select && select.getTrueValue() == scalar &&
-         (matchPattern(select.getFalseValue(), m_AnyZeroFloat()) ||
-          matchPattern(select.getFalseValue(), m_Zero())) &&
+         isZeros(select.getFalseValue()) &&
          isFirstAlong(select.getCondition(), axes, mesh);
 }
 

@@ -177,7 +177,8 @@ TEST(World, BadTables) {
   expectTableError(with(1, 5), "unknown kind in table: 5");
   expectTableError(with(2, -1), "unknown combiner in table: -1");
   expectTableError(with(2, TOFU_COMBINE_MINNUM), "no combiner minnum for i64");
-  expectTableError(with(3, 10), "unknown element type in table: 10");
+  expectTableError(with(3, TOFU_NUM_ELEMENT_TYPES),
+                   "unknown element type in table: 12");
   expectTableError(with(4, 33), "unknown rank in table: 33");
   expectTableError(with(5, 3), "all_reduce is for 3 devices, there are 2");
   expectTableError(with(6, 3), "unknown number of addends in table: 3");

@@ -52,6 +52,7 @@ static void addBufferPasses(OpPassManager &pm) {
   options.allowReturnAllocsFromLoops = true;
   options.functionBoundaryTypeConversion =
       bufferization::LayoutMapOption::IdentityLayoutMap;
+  pm.addPass(createLowerGlobals());
   pm.addPass(bufferization::createOneShotBufferizePass(options));
   OpPassManager &functions = pm.nest<func::FuncOp>();
   functions.addPass(createCanonicalizerPass());

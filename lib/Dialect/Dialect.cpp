@@ -19,6 +19,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
+#include "mlir/Dialect/MLProgram/IR/MLProgram.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 
@@ -422,6 +423,28 @@ static LogicalResult verifyArgLayouts(Operation *op, Attribute attr) {
   return success();
 }
 
+/// Checks the layout, or the type before localization, of what a function or a
+/// global holds; `global` is the attribute with that type, if there is one.
+static LogicalResult verifyHeld(Operation *op, const Twine &what, Type type,
+                                NamedAttribute attr, TypeAttr global) {
+  auto before = global ? dyn_cast<RankedTensorType>(global.getValue())
+                       : RankedTensorType();
+  if (attr.getName() == TofuDialect::kGlobalType) {
+    if (before)
+      return success();
+    return op->emitOpError() << what << ": " << TofuDialect::kGlobalType
+                             << " must be a ranked tensor type";
+  }
+  auto layout = dyn_cast<LayoutAttr>(attr.getValue());
+  if (layout && !layout.getPartial().empty())
+    return op->emitOpError()
+           << what << " is partial; "
+           << (isa<FunctionOpInterface>(op) ? "a function takes and gives"
+                                            : "a global holds")
+           << " whole values";
+  return verifyLayout(op, what, type, attr.getValue(), before);
+}
+
 LogicalResult TofuDialect::verifyOperationAttribute(Operation *op,
                                                     NamedAttribute attr) {
   StringRef name = attr.getName();
@@ -445,6 +468,15 @@ LogicalResult TofuDialect::verifyOperationAttribute(Operation *op,
     return verifyLayouts(op, "result", op->getResultTypes(), attr.getValue());
   if (name == kArgLayouts)
     return verifyArgLayouts(op, attr.getValue());
+  if (name == kLayout || name == kGlobalType) {
+    auto global = dyn_cast<ml_program::GlobalOp>(op);
+    if (!global)
+      return op->emitOpError() << name
+                               << " stands on arguments and results of "
+                                  "functions and on globals only";
+    return verifyHeld(op, "value", global.getType(), attr,
+                      op->getAttrOfType<TypeAttr>(kGlobalType));
+  }
   return op->emitOpError() << "unknown attribute: " << name;
 }
 
@@ -455,21 +487,8 @@ static LogicalResult verifyBoundary(FunctionOpInterface function,
                                     NamedAttribute attr, TypeAttr global) {
   StringRef name = attr.getName();
   Operation *op = function;
-  if (name == TofuDialect::kLayout) {
-    auto layout = dyn_cast<LayoutAttr>(attr.getValue());
-    if (layout && !layout.getPartial().empty())
-      return op->emitOpError()
-             << what << " is partial; a function takes and gives whole values";
-    return verifyLayout(op, what, type, attr.getValue(),
-                        global ? dyn_cast<RankedTensorType>(global.getValue())
-                               : RankedTensorType());
-  }
-  if (name == TofuDialect::kGlobalType) {
-    if (global && isa<RankedTensorType>(global.getValue()))
-      return success();
-    return op->emitOpError()
-           << what << ": " << name << " must be a ranked tensor type";
-  }
+  if (name == TofuDialect::kLayout || name == TofuDialect::kGlobalType)
+    return verifyHeld(op, what, type, attr, global);
   if (name == TofuDialect::kCarriedTo) {
     auto result = dyn_cast<IntegerAttr>(attr.getValue());
     if (!result)

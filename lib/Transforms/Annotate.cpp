@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Branches.h"
+#include "Globals.h"
 #include "Tofu/Dialect/Models.h"
 #include "Tofu/Dialect/Structure.h"
 #include "Tofu/Transforms/Passes.h"
@@ -34,9 +35,11 @@ static bool hasTensors(Operation *op) {
          !getTensorOperands(op).empty();
 }
 
-/// True for what needs no semantics: scalars, constants, and the return.
+/// True for what needs no semantics: scalars, constants, globals, and the
+/// return.
 static bool isExempt(Operation *op) {
   return !hasTensors(op) || op->hasTrait<OpTrait::IsTerminator>() ||
+         GlobalAccess(op) ||
          (op->getNumResults() == 1 && isConstantTensor(op->getResult(0)));
 }
 

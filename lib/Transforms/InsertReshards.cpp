@@ -94,6 +94,8 @@ private:
       placements[reshard] = reshard.getTo();
       return success();
     }
+    if (GlobalAccess access(op); access)
+      return visitAccess(op, access);
     auto strategy = op->getAttrOfType<StrategyAttr>(TofuDialect::kStrategy);
     if (!strategy)
       return visitWhole(op);
@@ -115,6 +117,18 @@ private:
     for (InitialValue &initial : initials)
       if (failed(combineInitialValue(initial)))
         return failure();
+    return success();
+  }
+
+  /// A load or store of a global: what it is about lies as the global does.
+  LogicalResult visitAccess(Operation *op, GlobalAccess access) {
+    FailureOr<LayoutAttr> layout = requireGlobalLayout(op, access.global);
+    if (failed(layout))
+      return failure();
+    if (access.loaded)
+      placements[access.loaded] = *layout;
+    else if (Value value = access.stored->get(); !isRemade(value))
+      need(op, 0, value, *layout);
     return success();
   }
 

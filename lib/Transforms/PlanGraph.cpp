@@ -63,6 +63,10 @@ forEachMesh(func::FuncOp function,
                return WalkResult::interrupt();
              if (failed(visitLayouts(op, op->getAttr(TofuDialect::kLayouts))))
                return WalkResult::interrupt();
+             if (GlobalAccess access(op);
+                 access &&
+                 failed(visitLayout(op, getGlobalLayout(access.global))))
+               return WalkResult::interrupt();
              if (auto regions =
                      op->getAttrOfType<ArrayAttr>(TofuDialect::kArgLayouts))
                for (Attribute layouts : regions)
@@ -100,6 +104,13 @@ static int64_t getElementBytes(Type type) {
   return type.isIntOrFloat() ? (type.getIntOrFloatBitWidth() + 7) / 8 : 8;
 }
 
+static search::Value makeValue(RankedTensorType type) {
+  search::Value value;
+  value.shape.assign(type.getShape().begin(), type.getShape().end());
+  value.elementBytes = getElementBytes(type.getElementType());
+  return value;
+}
+
 std::optional<unsigned> PlanGraph::addValue(Value value) {
   auto type = dyn_cast<RankedTensorType>(value.getType());
   if (!type || !type.hasStaticShape() || isConstantTensor(value))
@@ -107,11 +118,9 @@ std::optional<unsigned> PlanGraph::addValue(Value value) {
   auto [it, isNew] = numbers.try_emplace(value, values.size());
   if (!isNew)
     return it->second;
-  search::Value &added = graph.values.emplace_back();
-  added.shape.assign(type.getShape().begin(), type.getShape().end());
+  graph.values.push_back(makeValue(type));
   // What lies in a loop moves each time around.
-  added.elementBytes = getElementBytes(type.getElementType()) *
-                       getTripCount(value.getParentBlock());
+  graph.values.back().elementBytes *= getTripCount(value.getParentBlock());
   values.push_back(value);
   return it->second;
 }
@@ -203,6 +212,8 @@ void PlanGraph::addOperations(Block &block) {
   for (Operation &op : block.without_terminator()) {
     if (isPlannedBranch(&op))
       addBranch(&op);
+    else if (GlobalAccess access(&op); access)
+      addAccess(access);
     else
       addOperator(&op);
   }
@@ -248,6 +259,47 @@ void PlanGraph::addBranch(Operation *op) {
   }
 }
 
+PlannedGlobal &PlanGraph::getPlanned(ml_program::GlobalOp global) {
+  for (PlannedGlobal &known : globals)
+    if (known.op == global)
+      return known;
+  search::Value value = makeValue(cast<RankedTensorType>(global.getType()));
+  value.neverPartial = true;
+  globals.push_back({global, unsigned(values.size()), {}, {}});
+  graph.values.push_back(value);
+  values.push_back(Value());
+  return globals.back();
+}
+
+void PlanGraph::addAccess(const GlobalAccess &access) {
+  PlannedGlobal &global = getPlanned(access.global);
+  if (access.stored) {
+    global.stored.push_back(access.stored->get());
+    return;
+  }
+  unsigned number = *addValue(access.loaded);
+  graph.values[number].neverPartial = true;
+  global.loads.push_back(number);
+}
+
+/// Ties what is loaded to the global, and has what is stored moved to where the
+/// global lies.
+void PlanGraph::addGlobals() {
+  for (const PlannedGlobal &global : globals) {
+    if (!global.loads.empty()) {
+      auto &tied = graph.tied.emplace_back(1, global.value);
+      tied.append(global.loads.begin(), global.loads.end());
+    }
+    for (Value stored : global.stored) {
+      std::optional<unsigned> from = lookup(stored);
+      if (!from || llvm::is_contained(global.loads, *from))
+        continue;
+      graph.values[*from].neverPartial = true;
+      graph.carried.push_back({*from, global.value});
+    }
+  }
+}
+
 DenseMap<unsigned, unsigned> PlanGraph::getCarried() const {
   DenseMap<unsigned, unsigned> carried;
   func::FuncOp f = function;
@@ -283,6 +335,7 @@ PlanGraph::PlanGraph(func::FuncOp function) : function(function) {
   for (Value value : function.getBody().front().getTerminator()->getOperands())
     if (std::optional<unsigned> number = lookup(value))
       graph.values[*number].neverPartial = true;
+  addGlobals();
   addCarried();
 }
 
@@ -325,11 +378,15 @@ search::Strategy PlanGraph::toGraph(unsigned i,
   return strategy;
 }
 
+LayoutAttr PlanGraph::getLayout(unsigned value, const search::Plan &plan,
+                                FlatSymbolRefAttr mesh) const {
+  return LayoutAttr::get(mesh, plan.layouts[value], Combiner::Sum, plan.mesh);
+}
+
 LayoutAttr PlanGraph::getLayout(Value value, const search::Plan &plan,
                                 FlatSymbolRefAttr mesh) const {
   if (std::optional<unsigned> number = lookup(value))
-    return LayoutAttr::get(mesh, plan.layouts[*number], Combiner::Sum,
-                           plan.mesh);
+    return getLayout(*number, plan, mesh);
   return LayoutAttr::getWhole(
       mesh, cast<RankedTensorType>(value.getType()).getRank());
 }
@@ -399,12 +456,15 @@ void PlanGraph::write(const search::Plan &plan, FlatSymbolRefAttr mesh) {
   for (auto [i, layout] : llvm::enumerate(getResultLayouts(plan, mesh)))
     if (layout)
       function.setResultAttr(i, TofuDialect::kLayout, layout);
+  for (PlannedGlobal &global : globals)
+    global.op->setAttr(TofuDialect::kLayout,
+                       getLayout(global.value, plan, mesh));
 }
 
-static search::Layout resolve(LayoutAttr layout, int64_t rank,
-                              const search::Mesh &mesh) {
+search::Layout PlanGraph::readLayout(unsigned value, LayoutAttr layout,
+                                     const search::Mesh &mesh) const {
   search::Layout resolved;
-  resolved.dims.resize(rank);
+  resolved.dims.resize(graph.values[value].shape.size());
   if (!layout)
     return resolved;
   for (auto [i, axes] : llvm::enumerate(layout.getDims()))
@@ -423,10 +483,12 @@ search::Plan PlanGraph::read(const search::Mesh &mesh) const {
             planned.op->getAttrOfType<StrategyAttr>(TofuDialect::kStrategy))
       strategy = toGraph(i, attr.resolve(mesh));
   }
-  for (Value value : values)
+  for (auto [i, value] : llvm::enumerate(values))
     plan.layouts.push_back(
-        resolve(getPlannedLayout(value),
-                cast<RankedTensorType>(value.getType()).getRank(), mesh));
+        readLayout(i, value ? getPlannedLayout(value) : LayoutAttr(), mesh));
+  for (const PlannedGlobal &global : globals)
+    plan.layouts[global.value] =
+        readLayout(global.value, getGlobalLayout(global.op), mesh);
   return plan;
 }
 
@@ -448,6 +510,8 @@ std::string PlanGraph::getHash() const {
     os << ')';
     if (Attribute semantics = op->getAttr(TofuDialect::kSemantics))
       os << semantics;
+    if (GlobalAccess access(op); access)
+      os << access.global.getSymName();
     os << '\n';
   });
   llvm::MD5 hash;

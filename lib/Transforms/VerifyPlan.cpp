@@ -447,9 +447,33 @@ private:
       placements[stack] = stack.getTo();
       return checkNeed(op, "input", stack.getInput(), stack.getFrom());
     }
+    if (GlobalAccess access(op); access)
+      return visitAccess(op, access);
     if (auto strategy = op->getAttrOfType<StrategyAttr>(TofuDialect::kStrategy))
       return visitPart(op, strategy);
     return visitWhole(op);
+  }
+
+  /// A load or store of a global: all of the global has a place on the devices,
+  /// and what is stored can get there.
+  LogicalResult visitAccess(Operation *op, GlobalAccess access) {
+    FailureOr<LayoutAttr> layout = requireGlobalLayout(op, access.global);
+    if (failed(layout))
+      return failure();
+    if (access.global->hasAttr(TofuDialect::kGlobalType))
+      return op->emitOpError() << "global @" << access.global.getSymName()
+                               << " has a local type; verify before "
+                                  "tofu-localize";
+    Value value = access.loaded ? access.loaded : access.stored->get();
+    ArrayRef<int64_t> shape = shapeOf(value);
+    if (auto flaw = prover.cover(boxesOf(*layout, shape), shape, mesh))
+      return complain(op) << "global @" << access.global.getSymName() << ": "
+                          << explain(*flaw, "hold");
+    if (access.loaded)
+      placements[value] = *layout;
+    else if (!isRemade(value))
+      return checkNeed(op, "operand 0", value, *layout);
+    return success();
   }
 
   /// An operation that every device does in full.

@@ -541,3 +541,25 @@ func.func @arg_layouts_of_no_region(%a: tensor<8xf32>) {
   "test.op"(%a) {tofu.arg_layouts = [[]]} : (tensor<8xf32>) -> ()
   return
 }
+
+// -----
+
+// expected-error@below {{'func.func' op tofu.layout stands on arguments and results of functions and on globals only}}
+func.func private @misplaced_layout() attributes {tofu.layout = #tofu.layout<@mesh, []>}
+
+// -----
+
+tofu.mesh @mesh [x = 2]
+// expected-error@below {{'ml_program.global' op value is partial; a global holds whole values}}
+ml_program.global private @partial(dense<1.0> : tensor<8xf32>) : tensor<8xf32> {tofu.layout = #tofu.layout<@mesh, [{}], sum {x}>}
+
+// -----
+
+tofu.mesh @mesh [x = 2]
+// expected-error@below {{'ml_program.global' op value: layout has 2 dims, tensor has 1}}
+ml_program.global private @rank(dense<1.0> : tensor<8xf32>) : tensor<8xf32> {tofu.layout = #tofu.layout<@mesh, [{x}, {}]>}
+
+// -----
+
+// expected-error@below {{'ml_program.global' op value: tofu.global_type must be a ranked tensor type}}
+ml_program.global private @type(dense<1.0> : tensor<8xf32>) : tensor<8xf32> {tofu.global_type = f32}

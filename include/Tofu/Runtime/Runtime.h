@@ -151,6 +151,14 @@ void *tofuAlloc(TofuContext *context, int64_t bytes);
 /** Gives memory from tofuAlloc back. Null is allowed. */
 void tofuFree(TofuContext *context, void *memory);
 
+/** Memory of the device for the program's global of that name, aligned to 64
+ *  bytes. All runs of the context get the same memory, until one fails; the
+ *  first time *isNew becomes 1, as nothing is in it yet, then 0. Never null:
+ *  fails if there is none left, if `bytes` is negative or is not what it was
+ *  before. `name` may go after the call. */
+void *tofuGlobal(TofuContext *context, const char *name, int64_t bytes,
+                 int8_t *isNew);
+
 /** Number of the device, 0..k-1, row-major in the mesh coordinates. */
 int64_t tofuDeviceId(TofuContext *context);
 

@@ -59,6 +59,10 @@ static LogicalResult verifyRank(EmitError emitError, AccessAttr access,
   return success();
 }
 
+static bool isNumber(Type type) {
+  return type.isIntOrIndexOrFloat() || isa<ComplexType>(type);
+}
+
 /// True if `expr` takes every value between its least and its largest once.
 static bool isDense(const search::LinearExpr &expr,
                     const search::Operator &op) {
@@ -144,14 +148,27 @@ static LogicalResult verifyReduction(const Described &of,
       continue;
     for (auto [i, type] : llvm::enumerate(of.results)) {
       Type element = getElementTypeOrSelf(type);
-      bool isNumber =
-          element.isIntOrIndexOrFloat() || isa<ComplexType>(element);
-      if (isNumber && !getNeutral(element, dim.getCombiner()))
+      if (isNumber(element) && !getNeutral(element, dim.getCombiner()))
         return of.op->emitOpError()
                << "result " << i << ": values of " << element << " have no "
                << stringifyCombiner(dim.getCombiner());
     }
   }
+  return success();
+}
+
+/// A result that is a number is the same on all devices.
+static LogicalResult verifyNumber(const Described &of, SemanticsAttr semantics,
+                                  unsigned i) {
+  if (!semantics.getResults()[i].getIndex().empty())
+    return of.op->emitOpError() << "result " << i << ": semantics has "
+                                << semantics.getResults()[i].getIndex().size()
+                                << " dims, a number has none";
+  for (IterationDimAttr dim : semantics.getDims())
+    if (dim.getKind() != DimKind::Unsplittable)
+      return of.op->emitOpError()
+             << "result " << i << " is a number, which every device needs; dim "
+             << dim.getName().getValue() << " must be unsplittable";
   return success();
 }
 
@@ -177,6 +194,11 @@ static LogicalResult verifySemantics(const Described &of,
   }
   FailureOr<search::Operator> described = semantics.getOperator();
   for (auto [i, type] : llvm::enumerate(of.results)) {
+    if (isNumber(type) && !isa<FunctionOpInterface>(op)) {
+      if (failed(verifyNumber(of, semantics, i)))
+        return failure();
+      continue;
+    }
     auto emitError = [&, i = i]() -> InFlightDiagnostic {
       return op->emitOpError() << "result " << i << ": ";
     };
@@ -377,7 +399,7 @@ static LogicalResult verifyLayout(Operation *op, const Twine &what, Type type,
   if (!layout)
     return op->emitOpError() << what << " has no #tofu.layout";
   // Below tensors, a layout still says what a buffer or a pointer holds.
-  if (type.isIntOrIndexOrFloat() || isa<ComplexType, UnrankedTensorType>(type))
+  if (isNumber(type) || isa<UnrankedTensorType>(type))
     return op->emitOpError()
            << what << " has a layout, but is no ranked tensor";
   auto tensor = dyn_cast<RankedTensorType>(type);

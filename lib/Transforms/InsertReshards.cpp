@@ -109,6 +109,8 @@ private:
         failed(needOperands(op, semantics, strategy)))
       return failure();
     for (OpResult result : op->getOpResults()) {
+      if (!isa<RankedTensorType>(result.getType()))
+        continue;
       auto produced = getResultPlacement(
           semantics, strategy, result.getResultNumber(), shapeOf(result), mesh);
       if (failed(produce(result, produced)))

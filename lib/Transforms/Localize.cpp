@@ -295,7 +295,9 @@ private:
       operands.push_back(local ? local : createUnread(piece, operand));
     }
     for (OpResult result : piece.op->getOpResults())
-      types.push_back(piece.resultType(result.getResultNumber()));
+      types.push_back(isa<RankedTensorType>(result.getType())
+                          ? piece.resultType(result.getResultNumber())
+                          : result.getType());
     return SmallVector<Value>(cloneLocal(piece, operands, types)->getResults());
   }
 
@@ -319,11 +321,16 @@ private:
         hasModel(op) ? createLocal(piece) : createDescribed(piece);
     if (failed(results))
       return failure();
-    for (auto [global, local] : llvm::zip_equal(op->getResults(), *results))
+    for (auto [i, global, local] :
+         llvm::enumerate(op->getResults(), *results)) {
+      if (!isa<RankedTensorType>(global.getType())) {
+        mapping.map(global, local);
+        continue;
+      }
       define(global, local,
-             getResultPlacement(semantics, strategy,
-                                cast<OpResult>(global).getResultNumber(),
+             getResultPlacement(semantics, strategy, i,
                                 typeOf(global).getShape(), mesh));
+    }
     ++numLocal;
     return success();
   }

@@ -135,9 +135,11 @@ static search::Operator getWholeOperator(Operation *op) {
   search::Operator whole;
   for (Value operand : getTensorOperands(op))
     whole.operands.push_back({0, getWholeIndex(operand), -1});
-  for (Value result : op->getResults())
+  for (Value result : op->getResults()) {
+    search::Result &produced = whole.results.emplace_back();
     if (isa<RankedTensorType>(result.getType()))
-      whole.results.push_back({0, getWholeIndex(result)});
+      produced.index = getWholeIndex(result);
+  }
   return whole;
 }
 
@@ -190,11 +192,8 @@ void PlanGraph::addOperator(Operation *op) {
     operand.value = *number;
     planned.operands.push_back(i);
   }
-  unsigned next = 0;
-  for (Value result : op->getResults()) {
-    if (!isa<RankedTensorType>(result.getType()))
-      continue;
-    search::Result produced = described.results[next++];
+  for (auto [i, result] : llvm::enumerate(op->getResults())) {
+    search::Result produced = described.results[i];
     std::optional<unsigned> number = addValue(result);
     if (!number)
       continue;

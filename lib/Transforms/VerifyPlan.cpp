@@ -503,6 +503,8 @@ private:
     }
     for (OpResult result : op->getOpResults()) {
       key.push_back(result.getType().getAsOpaquePointer());
+      if (!isa<RankedTensorType>(result.getType()))
+        continue;
       good &= succeeded(
           define(result, part.getProduced(result.getResultNumber(), mesh)));
     }
@@ -619,6 +621,8 @@ private:
 
   LogicalResult proveResults(Part &part) {
     for (auto [i, result] : llvm::enumerate(part.op->getOpResults())) {
+      if (!isa<RankedTensorType>(result.getType()))
+        continue;
       ArrayRef<int64_t> shape = shapeOf(result);
       Boxes made = boxesOf(part.getProduced(i, mesh), shape);
       auto flaw = prover.makes(part.described.dims, part.parts,

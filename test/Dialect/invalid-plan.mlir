@@ -73,8 +73,24 @@ func.func @result_rank(%a: tensor<8xf32>) {
 // -----
 
 func.func @result_no_tensor(%a: tensor<8xf32>) {
-  // expected-error@below {{'test.op' op result 0: semantics of 'index', which is no ranked tensor}}
-  %0 = "test.op"(%a) {tofu.semantics = #tofu.semantics<[m = 8 : sum], (a[m]) -> (r[])>} : (tensor<8xf32>) -> index
+  // expected-error@below {{'test.op' op result 0: semantics of 'none', which is no ranked tensor}}
+  %0 = "test.op"(%a) {tofu.semantics = #tofu.semantics<[m = 8], (a[m]) -> (r[m])>} : (tensor<8xf32>) -> none
+  return
+}
+
+// -----
+
+func.func @number_rank(%a: tensor<8xf32>) {
+  // expected-error@below {{'test.op' op result 0: semantics has 1 dims, a number has none}}
+  %0 = "test.op"(%a) {tofu.semantics = #tofu.semantics<[m = 8], (a[m]) -> (r[m])>} : (tensor<8xf32>) -> index
+  return
+}
+
+// -----
+
+func.func @number_cut(%a: tensor<8xf32>) {
+  // expected-error@below {{'test.op' op result 0 is a number, which every device needs; dim m must be unsplittable}}
+  %0 = "test.op"(%a) {tofu.semantics = #tofu.semantics<[m = 8 : sum], (a[m]) -> (r[])>} : (tensor<8xf32>) -> complex<f32>
   return
 }
 

@@ -75,6 +75,7 @@ public:
 
 private:
   llvm::Error cutInput(const Port &port, const HostTensor &input);
+  llvm::Error giveSize(const Port &port, ArrayRef<HostTensor> inputs);
   static void runDevice(TofuContext *context, int64_t device, void *user);
   llvm::Error gatherResult(unsigned i, GatheredResult &result);
 
@@ -134,9 +135,27 @@ llvm::Error Session::cutInput(const Port &port, const HostTensor &input) {
   return llvm::Error::success();
 }
 
+/// Gives all devices the size of a dim of an input.
+llvm::Error Session::giveSize(const Port &port, ArrayRef<HostTensor> inputs) {
+  auto [argument, dim] = *port.sizeOf;
+  unsigned number =
+      llvm::count_if(ArrayRef(program.arguments).take_front(argument),
+                     [](const Port &before) { return !before.sizeOf; });
+  llvm::Expected<HostTensor> size = HostTensor::create(port.type.type, {});
+  if (!size)
+    return size.takeError();
+  size->setInteger(0, inputs[number].getShape()[dim]);
+  for (auto &call : calls)
+    if (llvm::Error error = call->addArgument(port, *size))
+      return error;
+  return llvm::Error::success();
+}
+
 llvm::Error Session::cutInputs(ArrayRef<HostTensor> inputs) {
-  for (auto [i, input] : llvm::enumerate(inputs))
-    if (llvm::Error error = cutInput(program.arguments[i], input))
+  const HostTensor *next = inputs.begin();
+  for (auto [i, port] : llvm::enumerate(program.arguments))
+    if (llvm::Error error =
+            port.sizeOf ? giveSize(port, inputs) : cutInput(port, *next++))
       return llvm::createStringError("argument " + Twine(i) + ": " +
                                      llvm::toString(std::move(error)));
   return llvm::Error::success();
@@ -202,17 +221,6 @@ void Session::collect(Execution &execution) {
 // Results
 //===----------------------------------------------------------------------===//
 
-/// The shape of a whole result, given what a device has of it. Dims of unknown
-/// size are not cut, which the dialect verifies.
-static SmallVector<int64_t> findShape(const Port &port,
-                                      const HostTensor &shard) {
-  SmallVector<int64_t> shape(port.type.shape);
-  for (auto [size, local] : llvm::zip_equal(shape, shard.getShape()))
-    if (size == HostTensorType::kDynamic)
-      size = local;
-  return shape;
-}
-
 llvm::Error Session::gatherResult(unsigned i, GatheredResult &result) {
   const Port &port = program.results[i];
   for (auto &call : calls) {
@@ -221,7 +229,10 @@ llvm::Error Session::gatherResult(unsigned i, GatheredResult &result) {
       return shard.takeError();
     result.shards.push_back(std::move(*shard));
   }
-  SmallVector<int64_t> shape = findShape(port, result.shards.front());
+  SmallVector<SmallVector<int64_t>> parts;
+  for (const HostTensor &shard : result.shards)
+    parts.emplace_back(shard.getShape());
+  SmallVector<int64_t> shape = program.findShape(port, parts);
   auto whole = HostTensor::create(port.type.type, shape);
   if (!whole)
     return whole.takeError();

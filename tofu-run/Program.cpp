@@ -148,6 +148,9 @@ static LogicalResult readSignature(func::FuncOp function, Program &program) {
       return failure();
     auto writable =
         function.getArgAttrOfType<BoolAttr>(i, "bufferization.writable");
+    if (auto sizeOf = function.getArgAttrOfType<DenseI64ArrayAttr>(
+            i, TofuDialect::kSizeOf))
+      port->sizeOf = {unsigned(sizeOf[0]), unsigned(sizeOf[1])};
     port->isDonated =
         port->isTensor && (function.getArgAttr(i, "tf.aliasing_output") ||
                            (writable && writable.getValue()));
@@ -165,6 +168,41 @@ static LogicalResult readSignature(func::FuncOp function, Program &program) {
   function->getParentOfType<ModuleOp>().walk(
       [&](ml_program::GlobalStoreOp) { program.hasState = true; });
   return success();
+}
+
+SmallVector<const Port *> Program::inputs() const {
+  SmallVector<const Port *> inputs;
+  for (const Port &port : arguments)
+    if (!port.sizeOf)
+      inputs.push_back(&port);
+  return inputs;
+}
+
+/// The axes that cut dim `dim` of a port.
+static search::Axes getAxes(const Port &port, unsigned dim,
+                            const search::Mesh &mesh) {
+  auto layout = dyn_cast_or_null<LayoutAttr>(port.placement);
+  return layout ? layout.getDims()[dim].resolve(mesh) : search::Axes();
+}
+
+SmallVector<int64_t>
+Program::findShape(const Port &port,
+                   ArrayRef<SmallVector<int64_t>> parts) const {
+  SmallVector<int64_t> shape(port.type.shape);
+  for (unsigned dim = 0; dim < shape.size(); ++dim) {
+    if (shape[dim] != HostTensorType::kDynamic)
+      continue;
+    // One device of each coordinate along the axes that cut the dim.
+    search::Axes others, cutting = getAxes(port, dim, mesh);
+    for (unsigned axis = 0; axis < mesh.numAxes(); ++axis)
+      if (!llvm::is_contained(cutting, axis))
+        others.push_back(axis);
+    shape[dim] = 0;
+    for (auto [device, part] : llvm::enumerate(parts))
+      if (mesh.number(device, others) == 0)
+        shape[dim] += part[dim];
+  }
+  return shape;
 }
 
 SmallVector<search::Box> Program::getBoxes(const Port &port,

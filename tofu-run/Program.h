@@ -30,6 +30,8 @@ struct Port {
   bool isTensor = true;
   bool isDonated = false;           ///< the program may overwrite it
   PlacementAttrInterface placement; ///< null: whole on every device
+  /// An argument and a dim of it: this one is its size, and no input.
+  std::optional<std::pair<unsigned, unsigned>> sizeOf;
 };
 
 /// A program that devices can run, with what is needed to feed it.
@@ -41,6 +43,14 @@ struct Program {
   bool hasState = false; ///< a run leaves something for the next one
 
   int64_t numDevices() const { return mesh.numDevices(); }
+
+  /// The arguments that inputs are for, in order.
+  SmallVector<const Port *> inputs() const;
+
+  /// The shape of a whole tensor of which the devices have parts of the given
+  /// shapes.
+  SmallVector<int64_t> findShape(const Port &port,
+                                 ArrayRef<SmallVector<int64_t>> parts) const;
 
   /// The box of a tensor of `shape` that each device has of a port.
   SmallVector<search::Box> getBoxes(const Port &port,

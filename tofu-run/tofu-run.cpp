@@ -141,7 +141,7 @@ static std::string countText(size_t count, StringRef what) {
 
 ExitCode Runner::checkNumbers() {
   std::string function = "@" + program.function;
-  size_t arguments = program.arguments.size();
+  size_t arguments = program.inputs().size();
   size_t results = program.results.size();
   bool makesInputs = options.check && options.inputs.empty();
   if (options.inputs.size() != arguments && !makesInputs)
@@ -164,9 +164,9 @@ ExitCode Runner::checkNumbers() {
 }
 
 ExitCode Runner::readInputs() {
-  for (auto [i, port] : llvm::enumerate(program.arguments)) {
+  for (auto [i, port] : llvm::enumerate(program.inputs())) {
     std::string text = options.inputs.empty() ? "random:0" : options.inputs[i];
-    llvm::Expected<HostTensor> input = parseTensor(text, port.type, i);
+    llvm::Expected<HostTensor> input = parseTensor(text, port->type, i);
     if (!input)
       return fail(ExitCode::Usage, "input " + Twine(i) + ": " +
                                        llvm::toString(input.takeError()));

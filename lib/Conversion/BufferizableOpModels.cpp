@@ -23,7 +23,7 @@ using namespace mlir::tofu;
 static FailureOr<Value> allocateShard(RewriterBase &rewriter, Operation *op,
                                       RankedTensorType type,
                                       PlacementAttrInterface placement,
-                                      ArrayRef<int64_t> globalShape,
+                                      const GlobalShape &globalShape,
                                       const BufferizationOptions &options) {
   MeshOp mesh = lookupMesh(op, placement.getMesh());
   if (!mesh)
@@ -74,10 +74,11 @@ struct CollectiveModel
       return failure();
     FailureOr<Value> dest = allocateShard(
         rewriter, op, cast<RankedTensorType>(collective.getResult().getType()),
-        collective.getTo(), collective.getGlobalShape(), options);
+        collective.getTo(), collective.getShape(), options);
     if (failed(dest))
       return failure();
     CollectiveBufferOp::create(rewriter, op->getLoc(), kind, *source, *dest,
+                               collective.getDynamicSizes(),
                                collective.getGlobalShape(),
                                collective.getFrom(), collective.getTo());
     replaceOpWithBufferizedValues(rewriter, op, *dest);

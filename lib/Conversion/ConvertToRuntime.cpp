@@ -52,6 +52,33 @@ static void appendBoxes(SmallVectorImpl<int64_t> &table,
       table.append({interval.lo, interval.hi});
 }
 
+/// Appends a geometry (Tofu/Runtime/Runtime.h) but for its placements.
+static void appendShape(SmallVectorImpl<int64_t> &table,
+                        ArrayRef<int64_t> shape, const search::Mesh &mesh) {
+  table.append({static_cast<int64_t>(shape.size()), mesh.numAxes()});
+  llvm::append_range(table, mesh.sizes);
+  for (int64_t size : shape)
+    table.push_back(ShapedType::isDynamic(size) ? TOFU_UNKNOWN : size);
+}
+
+/// Appends a placement of a geometry.
+static void appendPlacement(SmallVectorImpl<int64_t> &table,
+                            const search::Placement &placement) {
+  table.push_back(placement.dimSizes.size());
+  for (auto [size, axes] :
+       llvm::zip_equal(placement.dimSizes, placement.dimAxes)) {
+    table.push_back(ShapedType::isDynamic(size) ? TOFU_UNKNOWN : size);
+    table.push_back(axes.size());
+    llvm::append_range(table, axes);
+  }
+  for (const search::LinearExpr &expr : placement.index) {
+    table.push_back(expr.whole ? TOFU_UNKNOWN : int64_t(expr.terms.size()));
+    table.push_back(expr.constant);
+    for (auto [dim, coefficient] : expr.terms)
+      table.append({dim, coefficient});
+  }
+}
+
 /// The table of Tofu/Runtime/Runtime.h for a collective.
 static FailureOr<SmallVector<int64_t>>
 makeCollectiveTable(CollectiveBufferOp op) {
@@ -81,6 +108,12 @@ makeCollectiveTable(CollectiveBufferOp op) {
   appendNumbers(table, mesh, axes.kept);
   appendNumbers(table, mesh, axes.combined);
   appendNumbers(table, mesh, axes.added);
+  if (ShapedType::isDynamicShape(shape)) {
+    appendShape(table, shape, mesh);
+    appendPlacement(table, op.getFrom().getPlacement(shape, mesh));
+    appendPlacement(table, op.getTo().getPlacement(shape, mesh));
+    return table;
+  }
   appendBoxes(table, getBoxes(op.getFrom(), shape, meshOp));
   appendBoxes(table, getBoxes(op.getTo(), shape, meshOp));
   return table;
@@ -138,21 +171,26 @@ private:
   LogicalResult rewrite(cf::AssertOp op);
   LogicalResult rewrite(DeviceIdOp op);
   LogicalResult rewrite(ShardOffsetOp op) {
-    return rewriteBound(op, [](search::Interval part) { return part.lo; });
+    return rewriteBound(op, "tofuShardOffset",
+                        [](search::Interval part) { return part.lo; });
   }
   LogicalResult rewrite(ShardSizeOp op) {
-    return rewriteBound(op, [](search::Interval part) { return part.size(); });
+    return rewriteBound(op, "tofuShardSize",
+                        [](search::Interval part) { return part.size(); });
   }
   template <typename OpTy>
-  LogicalResult rewriteBound(OpTy op,
+  LogicalResult rewriteBound(OpTy op, StringRef name,
                              function_ref<int64_t(search::Interval)> bound);
+  template <typename OpTy>
+  Value callForBound(OpTy op, StringRef name, const search::Mesh &mesh);
   Value getDevice(Operation *op);
   LogicalResult rewrite(ContractOp op);
   LogicalResult rewrite(CollectiveBufferOp op);
 
   /// Calls `name` with stream, table, location and the descriptors of buffers.
+  /// Between table and location may come the address of sizes.
   void callWithTable(Operation *op, StringRef name, ArrayRef<int64_t> table,
-                     ValueRange buffers);
+                     ValueRange buffers, Value sizes = {});
   Value getStream(Operation *op);
 
   RuntimeCalls calls;
@@ -267,15 +305,37 @@ LogicalResult Converter::rewrite(DeviceIdOp op) {
   return success();
 }
 
+/// Lets the runtime find a bound of this device's box of a value whose sizes
+/// are not known.
+template <typename OpTy>
+Value Converter::callForBound(OpTy op, StringRef name,
+                              const search::Mesh &mesh) {
+  Location loc = op.getLoc();
+  ArrayRef<int64_t> shape = op.getGlobalShape();
+  SmallVector<int64_t> table = {TOFU_TABLE_VERSION};
+  appendShape(table, shape, mesh);
+  appendPlacement(table, op.getPlacement().getPlacement(shape, mesh));
+  return calls.call(builder, loc, name, builder.getI64Type(),
+                    {calls.getTable(builder, loc, table),
+                     calls.getSizes(builder, loc, op.getDynamicSizes()),
+                     calls.getWord(builder, loc, op.getDim())});
+}
+
 /// Looks up a bound of this device's box: a constant if all have the same.
 template <typename OpTy>
 LogicalResult
-Converter::rewriteBound(OpTy op,
+Converter::rewriteBound(OpTy op, StringRef name,
                         function_ref<int64_t(search::Interval)> bound) {
   Location loc = op.getLoc();
   MeshOp mesh = lookupMesh(op, op.getPlacement().getMesh());
   if (!mesh)
     return op.emitOpError() << "unknown mesh: " << op.getPlacement().getMesh();
+  if (!op.getShape().isStatic()) {
+    Value value = callForBound(op, name, mesh.getMesh());
+    op.getResult().replaceAllUsesWith(
+        calls.castFromLLVM(builder, loc, value, builder.getIndexType()));
+    return success();
+  }
   SmallVector<int64_t> bounds;
   for (const search::Box &box :
        getBoxes(op.getPlacement(), op.getGlobalShape(), mesh))
@@ -307,7 +367,13 @@ LogicalResult Converter::rewrite(CollectiveBufferOp op) {
   FailureOr<SmallVector<int64_t>> table = makeCollectiveTable(op);
   if (failed(table))
     return failure();
-  callWithTable(op, "tofuCollective", *table, op.getOperands());
+  SmallVector<Value> buffers = {op.getSource(), op.getDest()};
+  if (op.getShape().isStatic()) {
+    callWithTable(op, "tofuCollective", *table, buffers);
+    return success();
+  }
+  callWithTable(op, "tofuCollectiveOfSizes", *table, buffers,
+                calls.getSizes(builder, op.getLoc(), op.getDynamicSizes()));
   return success();
 }
 
@@ -323,11 +389,14 @@ Value Converter::getStream(Operation *op) {
 }
 
 void Converter::callWithTable(Operation *op, StringRef name,
-                              ArrayRef<int64_t> table, ValueRange buffers) {
+                              ArrayRef<int64_t> table, ValueRange buffers,
+                              Value sizes) {
   Location loc = op->getLoc();
-  SmallVector<Value> operands = {
-      getStream(op), calls.getTable(builder, loc, table),
-      calls.getText(builder, loc, describeLocation(loc))};
+  SmallVector<Value> operands = {getStream(op),
+                                 calls.getTable(builder, loc, table)};
+  if (sizes)
+    operands.push_back(sizes);
+  operands.push_back(calls.getText(builder, loc, describeLocation(loc)));
   for (auto [slot, buffer] : llvm::enumerate(buffers)) {
     auto [rank, descriptor] = calls.getDescriptor(builder, loc, buffer, slot);
     operands.append({rank, descriptor});

@@ -38,14 +38,19 @@ static LogicalResult decomposeAggregate(RewriterBase &rewriter,
   return success();
 }
 
-/// Rewrites packing and unpacking to pads, reshapes and transposes.
+/// Rewrites packing and unpacking to pads, reshapes and transposes. Not to a
+/// lone slice where there is but one tile: upstream takes that of the wrong
+/// dims.
 static LogicalResult lowerPacking(RewriterBase &rewriter, Operation *op) {
   rewriter.setInsertionPoint(op);
   bool done = false;
   if (auto pack = dyn_cast<linalg::PackOp>(op))
-    done = succeeded(linalg::lowerPack(rewriter, pack));
+    done = succeeded(linalg::lowerPack(rewriter, pack,
+                                       /*lowerPadLikeWithInsertSlice=*/false));
   else
-    done = succeeded(linalg::lowerUnPack(rewriter, cast<linalg::UnPackOp>(op)));
+    done = succeeded(
+        linalg::lowerUnPack(rewriter, cast<linalg::UnPackOp>(op),
+                            /*lowerUnpadLikeWithExtractSlice=*/false));
   return done ? success()
               : op->emitOpError("cannot be lowered to reshapes and transposes");
 }

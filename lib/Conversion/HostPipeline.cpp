@@ -97,6 +97,7 @@ static void addFloatPasses(OpPassManager &pm) {
 
 /// To the LLVM dialect.
 static void addLLVMPasses(OpPassManager &pm) {
+  pm.addNestedPass<func::FuncOp>(createExpandReshapes());
   pm.addPass(memref::createExpandStridedMetadataPass());
   pm.addPass(createLowerAffinePass());
   pm.addPass(createSCFToControlFlowPass());

@@ -135,21 +135,39 @@ Value RuntimeCalls::getText(OpBuilder &builder, Location loc, StringRef text) {
                    builder.getStringAttr(terminated));
 }
 
-std::pair<Value, Value> RuntimeCalls::getDescriptor(OpBuilder &builder,
-                                                    Location loc, Value buffer,
-                                                    unsigned slot) {
-  Value descriptor = castToLLVM(builder, loc, buffer);
+Value RuntimeCalls::getMemory(OpBuilder &builder, Location loc, Type type,
+                              unsigned slot) {
   Operation *at = builder.getInsertionBlock()->getParentOp();
   auto function = dyn_cast<func::FuncOp>(at);
   if (!function)
     function = at->getParentOfType<func::FuncOp>();
-  Value &memory = slots[{function, descriptor.getType(), slot}];
+  Value &memory = slots[{function, type, slot}];
   if (!memory) {
     // In the entry block: a place in a loop would be a new one each time.
     OpBuilder atEntry = OpBuilder::atBlockBegin(&function.front());
-    memory = LLVM::AllocaOp::create(atEntry, loc, pointer, descriptor.getType(),
+    memory = LLVM::AllocaOp::create(atEntry, loc, pointer, type,
                                     getWord(atEntry, loc, 1));
   }
+  return memory;
+}
+
+Value RuntimeCalls::getSizes(OpBuilder &builder, Location loc,
+                             ValueRange sizes) {
+  Value memory = getMemory(
+      builder, loc, LLVM::LLVMArrayType::get(word, sizes.size()), /*slot=*/0);
+  for (auto [i, size] : llvm::enumerate(sizes)) {
+    Value at = LLVM::GEPOp::create(builder, loc, pointer, word, memory,
+                                   ArrayRef<LLVM::GEPArg>{int32_t(i)});
+    LLVM::StoreOp::create(builder, loc, castToLLVM(builder, loc, size), at);
+  }
+  return memory;
+}
+
+std::pair<Value, Value> RuntimeCalls::getDescriptor(OpBuilder &builder,
+                                                    Location loc, Value buffer,
+                                                    unsigned slot) {
+  Value descriptor = castToLLVM(builder, loc, buffer);
+  Value memory = getMemory(builder, loc, descriptor.getType(), slot);
   LLVM::StoreOp::create(builder, loc, descriptor, memory);
   int64_t rank = cast<MemRefType>(buffer.getType()).getRank();
   return {getWord(builder, loc, rank), memory};

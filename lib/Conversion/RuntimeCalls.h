@@ -43,6 +43,9 @@ public:
   std::pair<Value, Value> getDescriptor(OpBuilder &builder, Location loc,
                                         Value buffer, unsigned slot);
 
+  /// The address of an array of sizes, which later calls use again.
+  Value getSizes(OpBuilder &builder, Location loc, ValueRange sizes);
+
   /// The buffer as a value of LLVM's, or the other way around.
   Value castToLLVM(OpBuilder &builder, Location loc, Value value);
   Value castFromLLVM(OpBuilder &builder, Location loc, Value value, Type type);
@@ -54,6 +57,9 @@ public:
   Type getPointerType() { return pointer; }
 
 private:
+  /// Memory for a `type` in the entry block of the function that the builder is
+  /// in; one per function, type and slot.
+  Value getMemory(OpBuilder &builder, Location loc, Type type, unsigned slot);
   LLVM::LLVMFuncOp declare(StringRef name, Type result, TypeRange operands);
   Value getGlobal(OpBuilder &builder, Location loc, StringRef prefix, Type type,
                   Attribute value);

@@ -163,11 +163,8 @@ Attribute BoxesAttr::parse(AsmParser &parser, Type) {
   SmallVector<int64_t> sizes;
   SmallVector<AxesAttr> axes;
   auto parseDim = [&]() -> ParseResult {
-    SMLoc loc = parser.getCurrentLocation();
     if (parseNamedSize(parser, names.emplace_back(), sizes.emplace_back()))
       return failure();
-    if (ShapedType::isDynamic(sizes.back()))
-      return parser.emitError(loc) << "boxes need known sizes";
     SmallVector<StringAttr> none;
     axes.push_back(AxesAttr::get(parser.getContext(), none));
     if (succeeded(parser.parseOptionalLBrace())) {
@@ -249,9 +246,16 @@ BoxesAttr::verifyPlacement(function_ref<InFlightDiagnostic()> emitError,
   if (getIndex().size() != shape.size())
     return emitError() << "boxes have " << getIndex().size()
                        << " dims, tensor has " << shape.size();
-  if (failed(verifyVolume(emitError, shape)))
+  if (failed(verifyVolume(emitError, shape)) ||
+      failed(verifyAxes(emitError, getDimAxes(), getPartial(), getCombiner(),
+                        mesh)))
     return failure();
-  return verifyAxes(emitError, getDimAxes(), getPartial(), getCombiner(), mesh);
+  search::Placement placement = getPlacement(shape, mesh);
+  for (auto [dim, size] : llvm::enumerate(getDimSizes()))
+    if (ShapedType::isDynamic(size) && !placement.findFilled(dim))
+      return emitError() << "nothing says how large "
+                         << getDimNames()[dim].getValue() << " is";
+  return success();
 }
 
 //===----------------------------------------------------------------------===//

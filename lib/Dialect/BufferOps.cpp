@@ -58,9 +58,8 @@ LogicalResult CollectiveBufferOp::verify() {
   if (source.getElementType() != dest.getElementType())
     return emitOpError() << "source holds " << source.getElementType()
                          << ", dest holds " << dest.getElementType();
-  for (auto [dim, size] : llvm::enumerate(getGlobalShape()))
-    if (size < 0)
-      return emitOpError() << "global dim " << dim << " has size " << size;
+  if (failed(verifyShape(*this, getShape())))
+    return failure();
   if (failed(verifyBuffer(*this, "source", source, getFrom())) ||
       failed(verifyBuffer(*this, "dest", dest, getTo())))
     return failure();

@@ -10,6 +10,8 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 using namespace mlir;
 using namespace mlir::tofu;
@@ -96,11 +98,17 @@ static DenseElementsAttr getSplat(RankedTensorType type, Attribute number) {
 }
 
 Value mlir::tofu::createNeutral(OpBuilder &builder, Location loc,
-                                RankedTensorType type, Combiner combiner) {
-  Attribute neutral = getNeutral(type.getElementType(), combiner);
+                                Type elementType, const GlobalShape &shape,
+                                Combiner combiner) {
+  Attribute neutral = getNeutral(elementType, combiner);
   if (!neutral)
     return {};
-  return arith::ConstantOp::create(builder, loc, getSplat(type, neutral));
+  auto type = RankedTensorType::get(shape.sizes, elementType);
+  if (shape.isStatic())
+    return arith::ConstantOp::create(builder, loc, getSplat(type, neutral));
+  Value scalar = createConstantScalar(builder, loc, elementType, neutral);
+  Value empty = tensor::EmptyOp::create(builder, loc, type, shape.values);
+  return linalg::FillOp::create(builder, loc, scalar, empty).getResult(0);
 }
 
 Value mlir::tofu::createNeutralScalar(OpBuilder &builder, Location loc,

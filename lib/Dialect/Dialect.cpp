@@ -192,7 +192,10 @@ static LogicalResult verifySemantics(const Described &of,
                           cast<ShapedType>(type).getRank())))
       return failure();
   }
-  FailureOr<search::Operator> described = semantics.getOperator();
+  // What is covered can be told of known sizes only.
+  FailureOr<search::Operator> described = semantics.hasDynamicDims()
+                                              ? FailureOr<search::Operator>()
+                                              : semantics.getOperator();
   for (auto [i, type] : llvm::enumerate(of.results)) {
     if (isNumber(type) && !isa<FunctionOpInterface>(op)) {
       if (failed(verifyNumber(of, semantics, i)))
@@ -218,8 +221,12 @@ static LogicalResult verifyReads(EmitError emitError,
                                  ArrayRef<int64_t> shape) {
   if (llvm::any_of(op.dims, [](const auto &dim) { return dim.size == 0; }))
     return success();
+  auto isUnknown = [&](const search::LinearExpr::Term &term) {
+    return ShapedType::isDynamic(op.dims[term.dim].size);
+  };
   for (auto [dim, expr] : llvm::enumerate(index)) {
-    if (expr.whole || ShapedType::isDynamic(shape[dim]))
+    if (expr.whole || llvm::any_of(expr.terms, isUnknown) ||
+        ShapedType::isDynamic(shape[dim]))
       continue;
     int64_t first = expr.constant, last = expr.constant;
     for (auto [loop, coefficient] : expr.terms) {
@@ -330,20 +337,26 @@ static LogicalResult verifyStrategy(Operation *op, StrategyAttr strategy) {
     return op->emitOpError()
            << "strategy has " << strategy.getDims().size()
            << " dims, semantics has " << semantics.getDims().size();
-  if (failed(semantics.getOperator()) || hasDynamicTensors(op))
-    return op->emitOpError()
-           << "a strategy needs known sizes and linear indices";
+  if (failed(semantics.getOperator()))
+    return op->emitOpError() << "a strategy needs linear indices";
   for (int64_t operand : strategy.getPartialOperands())
     if (operand < 0 || operand >= 64 ||
         operand >= int64_t(semantics.getOperands().size()))
       return op->emitOpError() << "no operand " << operand;
   if (strategy.getPartial().empty() != strategy.getPartialOperands().empty())
     return op->emitOpError() << "partial axes go with partial operands";
-  for (auto [i, dim] : llvm::enumerate(semantics.getDims()))
-    if (dim.getKind() == DimKind::Unsplittable &&
-        !strategy.getDims()[i].empty())
+  for (auto [i, dim] : llvm::enumerate(semantics.getDims())) {
+    if (strategy.getDims()[i].empty())
+      continue;
+    if (dim.getKind() == DimKind::Unsplittable)
       return op->emitOpError()
              << "dim " << dim.getName().getValue() << " is unsplittable";
+    if (ShapedType::isDynamic(dim.getSize()) &&
+        !findDimOfSize(op, semantics, i))
+      return op->emitOpError()
+             << "dim " << dim.getName().getValue()
+             << " is cut, but no tensor dim of unknown size is as large";
+  }
   if (failed(verifyAfter(op, semantics, strategy, mesh.getMesh())))
     return failure();
   // A strategy uses axes as a layout does.
@@ -377,9 +390,6 @@ static LogicalResult verifyLayoutOf(EmitError emitError, LayoutAttr layout,
   if (failed(
           layout.verifyPlacement(emitError, global.getShape(), mesh.getMesh())))
     return failure();
-  for (auto [i, axes] : llvm::enumerate(layout.getDims()))
-    if (global.isDynamicDim(i) && !axes.empty())
-      return emitError() << "dim " << i << " is cut, but its size is not known";
   if (global == local || !isSound(mesh))
     return success();
   RankedTensorType boxes = getLocalType(global, layout, mesh.getMesh());
@@ -502,6 +512,36 @@ LogicalResult TofuDialect::verifyOperationAttribute(Operation *op,
   return op->emitOpError() << "unknown attribute: " << name;
 }
 
+/// Checks that an argument of `type` may be the size of another one.
+static LogicalResult verifySizeOf(FunctionOpInterface function,
+                                  const Twine &what, Type type,
+                                  Attribute attr) {
+  Operation *op = function;
+  auto sizeOf = dyn_cast<DenseI64ArrayAttr>(attr);
+  if (!sizeOf || sizeOf.size() != 2)
+    return op->emitOpError() << what << ": " << TofuDialect::kSizeOf
+                             << " must be the numbers of an argument and of a "
+                                "dim of it";
+  // Lowered, it is a plain integer.
+  if (!type.isIntOrIndex())
+    return op->emitOpError()
+           << what << " is " << type << ", the size of a dim is an index";
+  int64_t arg = sizeOf[0], dim = sizeOf[1];
+  if (arg < 0 || arg >= int64_t(function.getNumArguments()))
+    return op->emitOpError() << what << " is a size of argument " << arg
+                             << ", function has " << function.getNumArguments();
+  auto global =
+      function.getArgAttrOfType<TypeAttr>(arg, TofuDialect::kGlobalType);
+  auto tensor = global ? dyn_cast<RankedTensorType>(global.getValue())
+                       : RankedTensorType();
+  if (!tensor || dim < 0 || dim >= tensor.getRank() ||
+      !tensor.isDynamicDim(dim))
+    return op->emitOpError()
+           << what << " is the size of dim " << dim << " of argument " << arg
+           << ", which has no such dim of unknown size";
+  return success();
+}
+
 /// Checks an attribute of an argument or a result of `function`; `global` is
 /// the attribute with its type before localization, if there is one.
 static LogicalResult verifyBoundary(FunctionOpInterface function,
@@ -511,6 +551,8 @@ static LogicalResult verifyBoundary(FunctionOpInterface function,
   Operation *op = function;
   if (name == TofuDialect::kLayout || name == TofuDialect::kGlobalType)
     return verifyHeld(op, what, type, attr, global);
+  if (name == TofuDialect::kSizeOf)
+    return verifySizeOf(function, what, type, attr.getValue());
   if (name == TofuDialect::kCarriedTo) {
     auto result = dyn_cast<IntegerAttr>(attr.getValue());
     if (!result)

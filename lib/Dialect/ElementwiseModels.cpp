@@ -18,8 +18,8 @@ using namespace mlir::tofu;
 
 static SemanticsAttr computeElementwise(Operation *op, std::string &why) {
   auto type = dyn_cast<RankedTensorType>(op->getResult(0).getType());
-  if (!type || !type.hasStaticShape()) {
-    why = type ? "sizes are not known" : "not on tensors";
+  if (!type) {
+    why = "not on tensors";
     return {};
   }
   SemanticsBuilder builder(op->getContext());
@@ -53,7 +53,8 @@ static FailureOr<SmallVector<Value>> createElementwise(LocalPiece &piece) {
   if (failed(requireAllRead(piece)))
     return failure();
   // Folded later, when its size isn't known, it would be a constant of no size.
-  if (!piece.resultType(0).hasStaticShape())
+  if (!piece.resultType(0).hasStaticShape() &&
+      cast<RankedTensorType>(piece.op->getResult(0).getType()).hasStaticShape())
     if (TypedAttr splat = getFoldedSplat(piece.op)) {
       Location loc = piece.op->getLoc();
       Value scalar = arith::ConstantOp::create(piece.builder, loc, splat);

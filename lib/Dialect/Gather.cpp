@@ -8,6 +8,7 @@
 
 #include "Gather.h"
 
+#include "AttributeSyntax.h"
 #include "Tofu/Dialect/Combiners.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -65,6 +66,9 @@ static AffineExpr toAffine(linalg::LinalgOp op, Value index,
       .Case<arith::AddIOp>([&](auto) {
         return binary([](AffineExpr a, AffineExpr b) { return a + b; });
       })
+      .Case<arith::SubIOp>([&](auto) {
+        return binary([](AffineExpr a, AffineExpr b) { return a - b; });
+      })
       .Case<arith::MulIOp>([&](auto) {
         return binary([](AffineExpr a, AffineExpr b) {
           bool linear =
@@ -84,13 +88,24 @@ static AffineExpr getReadIndex(linalg::LinalgOp op, Value index, int64_t size) {
     return constant.getValue() >= 0 && constant.getValue() < size
                ? expr
                : AffineExpr();
-  // Indices may be out of bounds where a condition guards the extract.
-  SmallVector<AffineExpr> last;
-  for (int64_t range : op.getStaticLoopRanges())
-    last.push_back(getAffineConstantExpr(range - 1, op.getContext()));
-  auto most = dyn_cast<AffineConstantExpr>(expr.replaceDims(last));
-  return isRelative(expr) && most && most.getValue() < size ? expr
-                                                            : AffineExpr();
+  // Indices may be out of bounds where a condition guards the extract, and what
+  // is of unknown size may be.
+  SmallVector<int64_t> ranges = op.getStaticLoopRanges();
+  for (auto [dim, range] : llvm::enumerate(ranges)) {
+    if (!ShapedType::isDynamic(range))
+      continue;
+    if (expr.isFunctionOfDim(dim))
+      return {};
+    range = 1;
+  }
+  auto linear = toLinear(expr, ranges);
+  if (failed(linear))
+    return {};
+  int64_t least = linear->front().constant, most = least;
+  for (search::LinearExpr::Term term : linear->front().terms)
+    (term.coefficient < 0 ? least : most) +=
+        term.coefficient * (ranges[term.dim] - 1);
+  return least >= 0 && most < size ? expr : AffineExpr();
 }
 
 /// The extracts through which the body of `op` reads `captured`; nothing if it

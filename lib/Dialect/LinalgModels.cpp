@@ -157,11 +157,24 @@ static Combiner matchCombiner(linalg::LinalgOp op) {
 // Which dims can be cut
 //===----------------------------------------------------------------------===//
 
-/// Marks the dims of index expressions that no part can be rebased for.
-static void markUnsplittable(AffineMap map,
+/// True if a dim of unknown size is a part of an index. How many of the
+/// tensor's indices it then takes is not known; by itself, it takes all.
+static bool isUnknownPart(AffineExpr expr, ArrayRef<int64_t> sizes) {
+  if (isa<AffineDimExpr>(expr))
+    return false;
+  for (auto [dim, size] : llvm::enumerate(sizes))
+    if (ShapedType::isDynamic(size) && expr.isFunctionOfDim(dim))
+      return true;
+  return false;
+}
+
+/// Marks the dims of index expressions that no part can be rebased for, or
+/// whose parts are not known to be within the tensor.
+static void markUnsplittable(AffineMap map, ArrayRef<int64_t> sizes,
                              llvm::SmallBitVector &unsplittable) {
   for (AffineExpr expr : map.getResults()) {
-    if (isa<AffineConstantExpr>(expr) || isRelative(expr))
+    if (isa<AffineConstantExpr>(expr) ||
+        (isRelative(expr) && !isUnknownPart(expr, sizes)))
       continue;
     expr.walk([&](AffineExpr sub) {
       if (auto dim = dyn_cast<AffineDimExpr>(sub))
@@ -226,10 +239,6 @@ static bool isDescribable(linalg::LinalgOp op, std::string &why) {
     why = "not on tensors only";
     return false;
   }
-  if (op.hasDynamicShape()) {
-    why = "sizes are not known";
-    return false;
-  }
   for (OpOperand &init : op.getDpsInitsMutable()) {
     AffineMap map = op.getMatchingIndexingMap(&init);
     llvm::SmallBitVector seen(op.getNumLoops());
@@ -248,25 +257,71 @@ static bool isDescribable(linalg::LinalgOp op, std::string &why) {
   return true;
 }
 
-/// The combiner of each dim that is a reduction whose parts combine.
-static SmallVector<Combiner> getCombiners(linalg::LinalgOp op) {
+/// Sizes of the loops; unknown where no operand that a loop indexes by itself
+/// has a known one.
+static SmallVector<int64_t> getLoopSizes(linalg::LinalgOp op) {
+  SmallVector<int64_t> sizes = op.getStaticLoopRanges();
+  for (OpOperand &operand : op->getOpOperands())
+    for (auto [expr, size] :
+         llvm::zip_equal(op.getMatchingIndexingMap(&operand).getResults(),
+                         op.getShape(&operand)))
+      if (auto dim = dyn_cast<AffineDimExpr>(expr))
+        if (ShapedType::isDynamic(sizes[dim.getPosition()]))
+          sizes[dim.getPosition()] = size;
+  return sizes;
+}
+
+/// The combiner of each dim that is a reduction whose parts combine; `why` says
+/// why others don't.
+static SmallVector<Combiner> getCombiners(linalg::LinalgOp op,
+                                          std::string &why) {
   SmallVector<Combiner> combiners(op.getNumLoops(), matchCombiner(op));
   if (op.getNumReductionLoops() == 0 || combiners[0] != Combiner::None)
     return combiners;
-  std::string why;
+  if (hasDynamicTensors(op)) {
+    why = "merging its parts takes sizes that are known";
+    return combiners;
+  }
   std::optional<RegionReduction> reduction = matchRegionReduction(op, why);
-  if (reduction)
-    for (auto [dim, combiner] : llvm::enumerate(combiners))
-      combiner = getRegionCombiner(op, dim, *reduction);
+  if (!reduction)
+    return combiners;
+  why = "its parts must follow each other";
+  for (auto [dim, combiner] : llvm::enumerate(combiners))
+    combiner = getRegionCombiner(op, dim, *reduction);
   return combiners;
 }
 
-static void addDims(linalg::LinalgOp op, ArrayRef<Combiner> combiners,
-                    SemanticsBuilder &builder) {
+/// Says of the first dim that stays whole why it does, if it could be else: not
+/// of one that some result isn't written in parts of.
+static void explainWhole(linalg::LinalgOp op, ArrayRef<int64_t> sizes,
+                         ArrayRef<Combiner> combiners,
+                         const llvm::SmallBitVector &unsplittable,
+                         std::string &why) {
+  std::string reduces = std::exchange(why, "");
+  for (auto [dim, type] : llvm::enumerate(op.getIteratorTypesArray())) {
+    if (sizes[dim] == 1)
+      continue;
+    bool isReduction = type == utils::IteratorType::reduction;
+    if (unsplittable[dim])
+      why = ShapedType::isDynamic(sizes[dim])
+                ? "a window over it has a box of unknown size"
+                : "an index has more than sums of dims with positive factors";
+    else if (isReduction && combiners[dim] == Combiner::None)
+      why = reduces;
+    if (!why.empty()) {
+      why = ("keeps dim d" + Twine(dim) + " whole: " + why).str();
+      return;
+    }
+  }
+}
+
+static void addDims(linalg::LinalgOp op, ArrayRef<int64_t> sizes,
+                    ArrayRef<Combiner> combiners, SemanticsBuilder &builder,
+                    std::string &why) {
   llvm::SmallBitVector unsplittable(op.getNumLoops());
   for (AffineMap map : op.getIndexingMapsArray())
-    markUnsplittable(map, unsplittable);
-  SmallVector<int64_t> sizes = op.getStaticLoopRanges();
+    markUnsplittable(map, sizes, unsplittable);
+  explainWhole(op, sizes, combiners, unsplittable, why);
   for (auto [dim, type] : llvm::enumerate(op.getIteratorTypesArray())) {
     if (unsplittable[dim] || isUnsplittable(op, dim, combiners[dim]))
       builder.addDim(sizes[dim], DimKind::Unsplittable);
@@ -279,18 +334,21 @@ static void addDims(linalg::LinalgOp op, ArrayRef<Combiner> combiners,
 
 /// Index of an operand. An expression that can't be rebased reads the whole
 /// dim, since the local operation keeps its maps.
-static SmallVector<AffineExpr> getIndex(AffineMap map) {
+static SmallVector<AffineExpr> getIndex(AffineMap map,
+                                        ArrayRef<int64_t> sizes) {
   SmallVector<AffineExpr> index;
   for (AffineExpr expr : map.getResults()) {
     auto constant = dyn_cast<AffineConstantExpr>(expr);
-    bool keep = constant ? constant.getValue() == 0 : isRelative(expr);
+    bool keep = constant ? constant.getValue() == 0
+                         : isRelative(expr) && !isUnknownPart(expr, sizes);
     index.push_back(keep ? expr : AffineExpr());
   }
   return index;
 }
 
 /// Where the region combines, every part begins with the initial value.
-static void addOperands(linalg::LinalgOp op, ArrayRef<Combiner> combiners,
+static void addOperands(linalg::LinalgOp op, ArrayRef<int64_t> sizes,
+                        ArrayRef<Combiner> combiners,
                         SemanticsBuilder &builder) {
   bool reduces = op.getNumReductionLoops() > 0 &&
                  !llvm::is_contained(combiners, Combiner::Region);
@@ -298,7 +356,7 @@ static void addOperands(linalg::LinalgOp op, ArrayRef<Combiner> combiners,
     if (!isa<RankedTensorType>(operand.get().getType()))
       continue;
     SmallVector<AffineExpr> index =
-        getIndex(op.getMatchingIndexingMap(&operand));
+        getIndex(op.getMatchingIndexingMap(&operand), sizes);
     if (!op.isDpsInit(&operand)) {
       builder.addOperand(index);
       continue;
@@ -317,9 +375,10 @@ static SemanticsAttr computeLinalg(Operation *operation, std::string &why) {
   if (!isDescribable(op, why))
     return {};
   SemanticsBuilder builder(op.getContext());
-  SmallVector<Combiner> combiners = getCombiners(op);
-  addDims(op, combiners, builder);
-  addOperands(op, combiners, builder);
+  SmallVector<int64_t> sizes = getLoopSizes(op);
+  SmallVector<Combiner> combiners = getCombiners(op, why);
+  addDims(op, sizes, combiners, builder, why);
+  addOperands(op, sizes, combiners, builder);
   SmallVector<Value> tensors = getTensorOperands(op);
   size_t own =
       llvm::count_if(op->getOperandTypes(), llvm::IsaPred<RankedTensorType>);

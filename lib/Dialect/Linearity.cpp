@@ -8,8 +8,11 @@
 
 #include "Tofu/Dialect/Linearity.h"
 
+#include "Tofu/Dialect/Placement.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
@@ -104,6 +107,24 @@ static Dependence getDependence(linalg::LinalgOp op, OpOperand &operand,
   return isZeros(operand.get()) ? Dependence::Zero : Dependence::None;
 }
 
+/// How what a body extracts from a tensor depends on the operands of `set`,
+/// among them the tensors that it captures.
+static Dependence getDependence(linalg::LinalgOp op, tensor::ExtractOp extract,
+                                ArrayRef<Dependence> operands, int64_t set) {
+  bool isKnown = llvm::all_of(operands, [](Dependence d) {
+    return d == Dependence::None || d == Dependence::Zero;
+  });
+  if (!isKnown)
+    return Dependence::Other;
+  SmallVector<Value> tensors = getTensorOperands(op);
+  size_t number = op->getNumOperands();
+  while (number < tensors.size() && tensors[number] != extract.getTensor())
+    ++number;
+  if (number < 62 && (set >> number & 1))
+    return Dependence::Linear;
+  return isZeros(extract.getTensor()) ? Dependence::Zero : Dependence::None;
+}
+
 /// True if all that the body yields is linear in the operands of `set`.
 static bool isLinear(linalg::LinalgOp op, int64_t set) {
   Block *body = op.getBlock();
@@ -126,8 +147,11 @@ static bool isLinear(linalg::LinalgOp op, int64_t set) {
         });
     if (sees && !isMemoryEffectFree(&inner))
       return false;
-    Dependence result =
-        inner.getNumRegions() ? Dependence::Other : analyze(&inner, operands);
+    Dependence result = Dependence::Other;
+    if (auto extract = dyn_cast<tensor::ExtractOp>(inner))
+      result = getDependence(op, extract, operands, set);
+    else if (!inner.getNumRegions())
+      result = analyze(&inner, operands);
     for (Value value : inner.getResults())
       known[value] = result;
   }
@@ -152,5 +176,9 @@ SmallVector<int64_t> mlir::tofu::getLinearOperands(linalg::LinalgOp op) {
   }
   if (all && !llvm::is_contained(sets, all) && isLinear(op, all))
     sets.push_back(all);
+  size_t end = std::min<size_t>(getTensorOperands(op).size(), 62);
+  for (size_t captured = op->getNumOperands(); captured < end; ++captured)
+    if (isLinear(op, int64_t(1) << captured))
+      sets.push_back(int64_t(1) << captured);
   return sets;
 }

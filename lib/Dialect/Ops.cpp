@@ -107,16 +107,20 @@ static LogicalResult verifyPlacement(Operation *op, StringRef what,
       shape, mesh.getMesh());
 }
 
-static LogicalResult verifyShape(Operation *op, ArrayRef<int64_t> shape) {
-  for (auto [dim, size] : llvm::enumerate(shape))
-    if (size < 0)
+LogicalResult mlir::tofu::verifyShape(Operation *op, const GlobalShape &shape) {
+  for (auto [dim, size] : llvm::enumerate(shape.sizes))
+    if (size < 0 && !ShapedType::isDynamic(size))
       return op->emitOpError() << "global dim " << dim << " has size " << size;
+  size_t unknown = llvm::count_if(shape.sizes, ShapedType::isDynamic);
+  if (unknown != shape.values.size())
+    return op->emitOpError() << shape.values.size() << " values for " << unknown
+                             << " unknown sizes";
   return success();
 }
 
 template <typename ShardOp>
 static LogicalResult verifyShardBound(ShardOp op) {
-  if (failed(verifyShape(op, op.getGlobalShape())))
+  if (failed(verifyShape(op, op.getShape())))
     return failure();
   int64_t rank = op.getGlobalShape().size();
   if (op.getDim() >= static_cast<uint64_t>(rank))
@@ -137,23 +141,25 @@ LogicalResult ShardSizeOp::verifySymbolUses(SymbolTableCollection &) {
 /// devices.
 template <typename ShardOp>
 static OpFoldResult
-foldShardBound(ShardOp op, std::optional<int64_t> (*read)(ArrayRef<search::Box>,
-                                                          unsigned)) {
+foldShardBound(ShardOp op,
+               std::optional<int64_t> (*read)(PlacementAttrInterface,
+                                              ArrayRef<int64_t>, unsigned,
+                                              const search::Mesh &)) {
   MeshOp mesh = lookupMesh(op, op.getPlacement().getMesh());
   if (!mesh)
     return {};
   std::optional<int64_t> value =
-      read(getBoxes(op.getPlacement(), op.getGlobalShape(), mesh), op.getDim());
+      read(op.getPlacement(), op.getGlobalShape(), op.getDim(), mesh.getMesh());
   if (!value)
     return {};
   return IntegerAttr::get(IndexType::get(op.getContext()), *value);
 }
 
 OpFoldResult ShardOffsetOp::fold(FoldAdaptor) {
-  return foldShardBound(*this, search::uniformOffset);
+  return foldShardBound(*this, getUniformOffset);
 }
 OpFoldResult ShardSizeOp::fold(FoldAdaptor) {
-  return foldShardBound(*this, search::uniformSize);
+  return foldShardBound(*this, getUniformSize);
 }
 
 Operation *TofuDialect::materializeConstant(OpBuilder &builder, Attribute value,
@@ -169,15 +175,16 @@ namespace {
 /// What all moves share.
 struct Move {
   Operation *op;
+  GlobalShape globalShape;
   ArrayRef<int64_t> shape;
   PlacementAttrInterface from, to;
   RankedTensorType input, result;
 
   template <typename MoveOp>
   explicit Move(MoveOp move)
-      : op(move), shape(move.getGlobalShape()), from(move.getFrom()),
-        to(move.getTo()), input(move.getInput().getType()),
-        result(move.getResult().getType()) {}
+      : op(move), globalShape(move.getShape()), shape(move.getGlobalShape()),
+        from(move.getFrom()), to(move.getTo()),
+        input(move.getInput().getType()), result(move.getResult().getType()) {}
 
   search::Mesh mesh() const { return lookupMesh(op, from.getMesh()).getMesh(); }
 };
@@ -208,7 +215,7 @@ static LogicalResult verifyNoRegion(const Move &move) {
 
 /// Checks both placements, and that together they follow `rule`.
 static LogicalResult verifyPlacements(const Move &move, PartialRule rule) {
-  if (failed(verifyShape(move.op, move.shape)) ||
+  if (failed(verifyShape(move.op, move.globalShape)) ||
       failed(verifyPlacement(move.op, "from", move.from, move.shape)) ||
       failed(verifyPlacement(move.op, "to", move.to, move.shape)))
     return failure();
@@ -249,19 +256,11 @@ static LogicalResult verifyCollective(const Move &move, PartialRule rule) {
                  succeeded(verifyLocalTypes(move)));
 }
 
-static SmallVector<search::Box> getFromBoxes(const Move &move) {
-  return getBoxes(move.from, move.shape,
-                  lookupMesh(move.op, move.from.getMesh()));
-}
-static SmallVector<search::Box> getToBoxes(const Move &move) {
-  return getBoxes(move.to, move.shape, lookupMesh(move.op, move.to.getMesh()));
-}
-
 LogicalResult AllReduceOp::verifySymbolUses(SymbolTableCollection &) {
   Move move(*this);
   if (failed(verifyCollective(move, PartialRule::Combines)))
     return failure();
-  if (getFromBoxes(move) != getToBoxes(move))
+  if (!haveSameBoxes(move.from, move.to, move.shape, move.mesh()))
     return emitOpError() << "result must have the boxes of the input";
   return success();
 }
@@ -270,7 +269,7 @@ LogicalResult ReduceScatterOp::verifySymbolUses(SymbolTableCollection &) {
   Move move(*this);
   if (failed(verifyCollective(move, PartialRule::Combines)))
     return failure();
-  if (!search::areWithin(getToBoxes(move), getFromBoxes(move)))
+  if (!areBoxesWithin(move.to, move.from, move.shape, move.mesh()))
     return emitOpError() << "result must be a part of the input";
   return success();
 }
@@ -279,7 +278,7 @@ LogicalResult AllGatherOp::verifySymbolUses(SymbolTableCollection &) {
   Move move(*this);
   if (failed(verifyCollective(move, PartialRule::Keeps)))
     return failure();
-  if (!search::areWithin(getFromBoxes(move), getToBoxes(move)))
+  if (!areBoxesWithin(move.from, move.to, move.shape, move.mesh()))
     return emitOpError() << "input must be a part of the result";
   return success();
 }

@@ -21,22 +21,183 @@ MeshOp mlir::tofu::lookupMesh(Operation *op, FlatSymbolRefAttr symbol) {
   return SymbolTable::lookupNearestSymbolFrom<MeshOp>(op, symbol);
 }
 
+//===----------------------------------------------------------------------===//
+// Boxes
+//===----------------------------------------------------------------------===//
+
+GlobalShape GlobalShape::get(ArrayRef<OpFoldResult> mixed) {
+  GlobalShape shape;
+  dispatchIndexOpFoldResults(mixed, shape.values, shape.sizes);
+  return shape;
+}
+
+OpFoldResult GlobalShape::getSize(MLIRContext *context, unsigned dim) const {
+  if (!ShapedType::isDynamic(sizes[dim]))
+    return IntegerAttr::get(IndexType::get(context), sizes[dim]);
+  return values[llvm::count_if(ArrayRef(sizes).take_front(dim),
+                               ShapedType::isDynamic)];
+}
+
+/// The boxes of a tensor; see `getBoxes`.
+static SmallVector<search::Box> getBoxes(const search::Placement &placement,
+                                         ArrayRef<int64_t> shape,
+                                         const search::Mesh &mesh) {
+  constexpr int64_t kElementsPerDevice = 16;
+  SmallVector<int64_t> known(shape);
+  for (int64_t &size : known)
+    if (ShapedType::isDynamic(size))
+      size = kElementsPerDevice * mesh.numDevices();
+  return placement.boxes(known, mesh);
+}
+
 SmallVector<search::Box> mlir::tofu::getBoxes(PlacementAttrInterface placement,
                                               ArrayRef<int64_t> shape,
                                               MeshOp mesh) {
   search::Mesh info = mesh.getMesh();
-  return placement.getPlacement(shape, info).boxes(shape, info);
+  return ::getBoxes(placement.getPlacement(shape, info), shape, info);
+}
+
+namespace {
+/// How the boxes of a tensor follow from its sizes, dim by dim.
+struct DimBoxes {
+  DimBoxes(PlacementAttrInterface attr, ArrayRef<int64_t> shape,
+           const search::Mesh &mesh)
+      : placement(attr.getPlacement(shape, mesh)), shape(shape), mesh(mesh),
+        boxes(::getBoxes(placement, shape, mesh)) {}
+
+  /// True if no unknown size has a part in the intervals of `dim`.
+  bool isKnown(unsigned dim) const {
+    return !ShapedType::isDynamic(shape[dim]) &&
+           llvm::all_of(placement.index[dim].terms, [&](const auto &term) {
+             if (!ShapedType::isDynamic(placement.dimSizes[term.dim]))
+               return true;
+             std::optional<unsigned> filled = placement.findFilled(term.dim);
+             return filled && !ShapedType::isDynamic(shape[*filled]);
+           });
+  }
+
+  /// The axes longer than one that cut the tensor's dim itself, outermost
+  /// first; nothing if it is not cut, but covered in another way.
+  std::optional<search::Axes> getAxes(unsigned dim) const {
+    const search::LinearExpr &expr = placement.index[dim];
+    search::Axes axes;
+    if (expr.whole)
+      return axes;
+    if (expr.terms.size() != 1 || !expr.isDim(expr.terms[0].dim) ||
+        placement.dimSizes[expr.terms[0].dim] != shape[dim])
+      return std::nullopt;
+    for (unsigned axis : placement.dimAxes[expr.terms[0].dim])
+      if (mesh.sizes[axis] > 1)
+        axes.push_back(axis);
+    return axes;
+  }
+
+  search::Placement placement;
+  ArrayRef<int64_t> shape;
+  const search::Mesh &mesh;
+  SmallVector<search::Box> boxes;
+};
+} // namespace
+
+/// True if two placements are the same, but for what is partial.
+static bool isSameAttribute(PlacementAttrInterface a,
+                            PlacementAttrInterface b) {
+  return a.withPartial({}, Combiner::None) == b.withPartial({}, Combiner::None);
+}
+
+/// Compares boxes dim by dim: by `isSo` what is known of their intervals, and
+/// by `areAxesSo` cuts of the tensor's own dims. False where that doesn't tell.
+static bool compareDims(
+    const DimBoxes &a, const DimBoxes &b,
+    function_ref<bool(search::Interval, search::Interval)> isSo,
+    function_ref<bool(ArrayRef<unsigned>, ArrayRef<unsigned>)> areAxesSo) {
+  for (unsigned dim = 0; dim < a.shape.size(); ++dim) {
+    if (a.isKnown(dim) && b.isKnown(dim)) {
+      for (auto [x, y] : llvm::zip_equal(a.boxes, b.boxes))
+        if (!isSo(x[dim], y[dim]))
+          return false;
+      continue;
+    }
+    std::optional<search::Axes> x = a.getAxes(dim), y = b.getAxes(dim);
+    if (!x || !y || !areAxesSo(*x, *y))
+      return false;
+  }
+  return true;
+}
+
+bool mlir::tofu::haveSameBoxes(PlacementAttrInterface a,
+                               PlacementAttrInterface b,
+                               ArrayRef<int64_t> shape,
+                               const search::Mesh &mesh) {
+  if (isSameAttribute(a, b))
+    return true;
+  return compareDims(
+      DimBoxes(a, shape, mesh), DimBoxes(b, shape, mesh),
+      [](search::Interval x, search::Interval y) { return x == y; },
+      [](ArrayRef<unsigned> x, ArrayRef<unsigned> y) { return x == y; });
+}
+
+bool mlir::tofu::areBoxesWithin(PlacementAttrInterface inner,
+                                PlacementAttrInterface outer,
+                                ArrayRef<int64_t> shape,
+                                const search::Mesh &mesh) {
+  if (isSameAttribute(inner, outer))
+    return true;
+  DimBoxes in(inner, shape, mesh), out(outer, shape, mesh);
+  auto dims = llvm::seq<unsigned>(0, shape.size());
+  if (llvm::all_of(dims, [&](unsigned dim) {
+        return in.isKnown(dim) && out.isKnown(dim);
+      }))
+    return search::areWithin(in.boxes, out.boxes);
+  // Parts of parts lie within them.
+  return compareDims(
+      in, out,
+      [](search::Interval x, search::Interval y) {
+        return search::overlap(x, y) == x.size();
+      },
+      [](ArrayRef<unsigned> x, ArrayRef<unsigned> y) {
+        return x.take_front(y.size()) == y;
+      });
+}
+
+std::optional<int64_t>
+mlir::tofu::getUniformOffset(PlacementAttrInterface placement,
+                             ArrayRef<int64_t> shape, unsigned dim,
+                             const search::Mesh &mesh) {
+  DimBoxes boxes(placement, shape, mesh);
+  if (boxes.isKnown(dim))
+    return search::uniformOffset(boxes.boxes, dim);
+  std::optional<search::Axes> axes = boxes.getAxes(dim);
+  return axes && axes->empty() ? std::optional<int64_t>(0) : std::nullopt;
+}
+
+std::optional<int64_t>
+mlir::tofu::getUniformSize(PlacementAttrInterface placement,
+                           ArrayRef<int64_t> shape, unsigned dim,
+                           const search::Mesh &mesh) {
+  DimBoxes boxes(placement, shape, mesh);
+  return boxes.isKnown(dim) ? search::uniformSize(boxes.boxes, dim)
+                            : std::nullopt;
+}
+
+bool mlir::tofu::isWholeDim(PlacementAttrInterface placement,
+                            ArrayRef<int64_t> shape, unsigned dim,
+                            const search::Mesh &mesh) {
+  std::optional<search::Axes> axes =
+      DimBoxes(placement, shape, mesh).getAxes(dim);
+  return axes && axes->empty();
 }
 
 bool mlir::tofu::isSamePlacement(PlacementAttrInterface a,
                                  PlacementAttrInterface b,
                                  RankedTensorType global, MeshOp mesh) {
-  if (a == b || !global.hasStaticShape())
+  if (a == b)
     return true;
   ArrayRef<int64_t> shape = global.getShape();
-  return a.getPartialAxes() == b.getPartialAxes() &&
-         a.getCombiner() == b.getCombiner() &&
-         getBoxes(a, shape, mesh) == getBoxes(b, shape, mesh);
+  if (a.getPartialAxes() != b.getPartialAxes() ||
+      a.getCombiner() != b.getCombiner())
+    return false;
+  return haveSameBoxes(a, b, shape, mesh.getMesh());
 }
 
 search::Axes mlir::tofu::resolvePartial(PlacementAttrInterface placement,
@@ -86,15 +247,12 @@ mlir::tofu::verifyPartialAxes(function_ref<InFlightDiagnostic()> emitError,
 RankedTensorType mlir::tofu::getLocalType(RankedTensorType global,
                                           PlacementAttrInterface placement,
                                           const search::Mesh &mesh) {
-  if (!global.hasStaticShape())
-    return global;
-  SmallVector<search::Box> boxes =
-      placement.getPlacement(global.getShape(), mesh)
-          .boxes(global.getShape(), mesh);
-  SmallVector<int64_t> shape;
+  DimBoxes boxes(placement, global.getShape(), mesh);
+  SmallVector<int64_t> shape(global.getRank(), ShapedType::kDynamic);
   for (int64_t dim = 0; dim < global.getRank(); ++dim)
-    shape.push_back(
-        search::uniformSize(boxes, dim).value_or(ShapedType::kDynamic));
+    if (boxes.isKnown(dim))
+      shape[dim] =
+          search::uniformSize(boxes.boxes, dim).value_or(ShapedType::kDynamic);
   return global.clone(shape);
 }
 
@@ -118,6 +276,35 @@ bool mlir::tofu::hasDynamicTensors(Operation *op) {
   };
   return llvm::any_of(op->getOperandTypes(), isDynamic) ||
          llvm::any_of(op->getResultTypes(), isDynamic);
+}
+
+std::optional<TensorDim> mlir::tofu::findDimOfSize(Operation *op,
+                                                   SemanticsAttr semantics,
+                                                   unsigned dim) {
+  AffineExpr alone = getAffineDimExpr(dim, op->getContext());
+  auto find = [&](ArrayRef<AccessAttr> accesses,
+                  ValueRange tensors) -> std::optional<TensorDim> {
+    for (auto [access, tensor] : llvm::zip_equal(accesses, tensors))
+      for (auto [i, expr] : llvm::enumerate(access.getIndex()))
+        if (expr == alone &&
+            cast<RankedTensorType>(tensor.getType()).isDynamicDim(i))
+          return TensorDim{tensor, unsigned(i)};
+    return std::nullopt;
+  };
+  if (auto found = find(semantics.getOperands(), getTensorOperands(op)))
+    return found;
+  return find(semantics.getResults(), op->getResults());
+}
+
+std::optional<TensorDim> mlir::tofu::getReadDim(Operation *op) {
+  auto read = dyn_cast<ShapedDimOpInterface>(op);
+  if (!read || !isa<RankedTensorType>(read.getShapedValue().getType()))
+    return std::nullopt;
+  std::optional<int64_t> dim = getConstantIntValue(read.getDimension());
+  auto type = cast<RankedTensorType>(read.getShapedValue().getType());
+  if (!dim || *dim < 0 || *dim >= type.getRank())
+    return std::nullopt;
+  return TensorDim{read.getShapedValue(), unsigned(*dim)};
 }
 
 //===----------------------------------------------------------------------===//
@@ -214,10 +401,9 @@ mlir::tofu::getResultPlacement(SemanticsAttr semantics, StrategyAttr strategy,
 OpFoldResult mlir::tofu::getShardOffset(OpBuilder &builder, Location loc,
                                         unsigned dim,
                                         PlacementAttrInterface placement,
-                                        ArrayRef<int64_t> shape,
+                                        const GlobalShape &shape,
                                         const search::Mesh &mesh) {
-  if (auto offset = search::uniformOffset(
-          placement.getPlacement(shape, mesh).boxes(shape, mesh), dim))
+  if (auto offset = getUniformOffset(placement, shape.sizes, dim, mesh))
     return builder.getIndexAttr(*offset);
   return ShardOffsetOp::create(builder, loc, builder.getIndexType(), dim,
                                placement, shape)
@@ -227,25 +413,25 @@ OpFoldResult mlir::tofu::getShardOffset(OpBuilder &builder, Location loc,
 OpFoldResult mlir::tofu::getShardSize(OpBuilder &builder, Location loc,
                                       unsigned dim,
                                       PlacementAttrInterface placement,
-                                      ArrayRef<int64_t> shape,
+                                      const GlobalShape &shape,
                                       const search::Mesh &mesh) {
-  if (auto size = search::uniformSize(
-          placement.getPlacement(shape, mesh).boxes(shape, mesh), dim))
+  if (auto size = getUniformSize(placement, shape.sizes, dim, mesh))
     return builder.getIndexAttr(*size);
+  if (isWholeDim(placement, shape.sizes, dim, mesh))
+    return shape.getSize(builder.getContext(), dim);
   return ShardSizeOp::create(builder, loc, builder.getIndexType(), dim,
                              placement, shape)
       .getResult();
 }
 
 Value mlir::tofu::createLocalEmpty(OpBuilder &builder, Location loc,
-                                   RankedTensorType global,
+                                   Type elementType, const GlobalShape &shape,
                                    PlacementAttrInterface placement,
                                    const search::Mesh &mesh) {
   SmallVector<OpFoldResult> sizes;
-  for (int64_t dim = 0; dim < global.getRank(); ++dim)
-    sizes.push_back(
-        getShardSize(builder, loc, dim, placement, global.getShape(), mesh));
-  return tensor::EmptyOp::create(builder, loc, sizes, global.getElementType());
+  for (unsigned dim = 0; dim < shape.sizes.size(); ++dim)
+    sizes.push_back(getShardSize(builder, loc, dim, placement, shape, mesh));
+  return tensor::EmptyOp::create(builder, loc, sizes, elementType);
 }
 
 PlacementAttrInterface LocalPiece::iterationSpace() const {
@@ -255,29 +441,54 @@ PlacementAttrInterface LocalPiece::iterationSpace() const {
                          Combiner::None);
 }
 
-SmallVector<int64_t> LocalPiece::iterationShape() const {
-  return llvm::map_to_vector(
-      semantics.getDims(), [](IterationDimAttr dim) { return dim.getSize(); });
+/// The size of an unknown dim that nothing tells, and that is never cut, is 0:
+/// where it begins doesn't depend on it.
+GlobalShape LocalPiece::iterationShape() const {
+  GlobalShape shape;
+  for (auto [dim, size] : llvm::enumerate(semantics.getShape())) {
+    shape.sizes.push_back(size);
+    if (!ShapedType::isDynamic(size))
+      continue;
+    std::optional<TensorDim> like = findDimOfSize(op, semantics, dim);
+    if (!like) {
+      shape.sizes.back() = 0;
+      continue;
+    }
+    OpFoldResult known =
+        getShape(like->tensor).getSize(op->getContext(), like->dim);
+    shape.values.push_back(cast<Value>(known));
+  }
+  return shape;
 }
 
-RankedTensorType LocalPiece::globalOperandType(unsigned i) const {
-  return cast<RankedTensorType>(getTensorOperands(op)[i].getType());
+GlobalShape LocalPiece::operandShape(unsigned i) const {
+  return getShape(getTensorOperands(op)[i]);
+}
+
+GlobalShape LocalPiece::resultShape(unsigned i) const {
+  return getShape(op->getResult(i));
+}
+
+PlacementAttrInterface
+LocalPiece::operandPlacement(unsigned i, ArrayRef<int64_t> shape) const {
+  return getOperandPlacement(semantics, strategy, i, shape, mesh);
+}
+
+PlacementAttrInterface
+LocalPiece::resultPlacement(unsigned i, ArrayRef<int64_t> shape) const {
+  return getResultPlacement(semantics, strategy, i, shape, mesh);
 }
 
 RankedTensorType LocalPiece::resultType(unsigned i) const {
   auto global = cast<RankedTensorType>(op->getResult(i).getType());
-  return getLocalType(
-      global,
-      getResultPlacement(semantics, strategy, i, global.getShape(), mesh),
-      mesh);
+  return getLocalType(global, resultPlacement(i, global.getShape()), mesh);
 }
 
 Value LocalPiece::emptyResult(unsigned i) {
   auto global = cast<RankedTensorType>(op->getResult(i).getType());
-  return createLocalEmpty(
-      builder, op->getLoc(), global,
-      getResultPlacement(semantics, strategy, i, global.getShape(), mesh),
-      mesh);
+  return createLocalEmpty(builder, op->getLoc(), global.getElementType(),
+                          resultShape(i), resultPlacement(i, global.getShape()),
+                          mesh);
 }
 
 OpFoldResult LocalPiece::iterationOffset(unsigned dim) {
@@ -291,31 +502,25 @@ OpFoldResult LocalPiece::iterationSize(unsigned dim) {
 }
 
 OpFoldResult LocalPiece::operandOffset(unsigned i, unsigned dim) {
-  ArrayRef<int64_t> shape = globalOperandType(i).getShape();
-  return getShardOffset(
-      builder, op->getLoc(), dim,
-      getOperandPlacement(semantics, strategy, i, shape, mesh), shape, mesh);
+  GlobalShape shape = operandShape(i);
+  return getShardOffset(builder, op->getLoc(), dim,
+                        operandPlacement(i, shape.sizes), shape, mesh);
 }
 
 OpFoldResult LocalPiece::operandSize(unsigned i, unsigned dim) {
-  ArrayRef<int64_t> shape = globalOperandType(i).getShape();
+  GlobalShape shape = operandShape(i);
   return getShardSize(builder, op->getLoc(), dim,
-                      getOperandPlacement(semantics, strategy, i, shape, mesh),
-                      shape, mesh);
+                      operandPlacement(i, shape.sizes), shape, mesh);
 }
 
 OpFoldResult LocalPiece::resultOffset(unsigned i, unsigned dim) {
-  auto global = cast<RankedTensorType>(op->getResult(i).getType());
-  return getShardOffset(
-      builder, op->getLoc(), dim,
-      getResultPlacement(semantics, strategy, i, global.getShape(), mesh),
-      global.getShape(), mesh);
+  GlobalShape shape = resultShape(i);
+  return getShardOffset(builder, op->getLoc(), dim,
+                        resultPlacement(i, shape.sizes), shape, mesh);
 }
 
 OpFoldResult LocalPiece::resultSize(unsigned i, unsigned dim) {
-  auto global = cast<RankedTensorType>(op->getResult(i).getType());
-  return getShardSize(
-      builder, op->getLoc(), dim,
-      getResultPlacement(semantics, strategy, i, global.getShape(), mesh),
-      global.getShape(), mesh);
+  GlobalShape shape = resultShape(i);
+  return getShardSize(builder, op->getLoc(), dim,
+                      resultPlacement(i, shape.sizes), shape, mesh);
 }

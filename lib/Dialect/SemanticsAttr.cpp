@@ -351,10 +351,13 @@ SemanticsAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   return verifyCombiners(emitError, dims, !linear.empty());
 }
 
+SmallVector<int64_t> SemanticsAttr::getShape() const {
+  return llvm::map_to_vector(
+      getDims(), [](IterationDimAttr dim) { return dim.getSize(); });
+}
+
 bool SemanticsAttr::hasDynamicDims() const {
-  return llvm::any_of(getDims(), [](IterationDimAttr dim) {
-    return ShapedType::isDynamic(dim.getSize());
-  });
+  return ShapedType::isDynamicShape(getShape());
 }
 
 /// Adds `a` * `b` to `sum`; fails if that overflows.
@@ -391,11 +394,14 @@ static LogicalResult addLinear(AffineExpr expr, int64_t factor,
   return addLinear(binary.getLHS(), scaled, sum);
 }
 
-/// True if no value of `expr`, over dims of the given sizes, overflows.
+/// True if no value of `expr`, over dims of the given sizes, overflows. What is
+/// unknown is taken for more than a tensor can have.
 static bool isBounded(const search::LinearExpr &expr, ArrayRef<int64_t> sizes) {
+  constexpr int64_t kMostElements = int64_t(1) << 48;
   int64_t least = 0, most = 1;
   auto add = [&](int64_t a, int64_t b) {
-    return succeeded(addProduct(a, b, a < 0 ? least : most));
+    return succeeded(addProduct(a, ShapedType::isDynamic(b) ? kMostElements : b,
+                                a < 0 ? least : most));
   };
   return add(expr.constant, 1) &&
          llvm::all_of(expr.terms, [&](const search::LinearExpr::Term &term) {
@@ -419,18 +425,14 @@ mlir::tofu::toLinear(ArrayRef<AffineExpr> index, ArrayRef<int64_t> sizes) {
 }
 
 FailureOr<search::Operator> SemanticsAttr::getOperator() const {
-  if (hasDynamicDims())
-    return failure();
   search::Operator op;
-  SmallVector<int64_t> sizes;
-  for (IterationDimAttr dim : getDims()) {
-    sizes.push_back(dim.getSize());
+  SmallVector<int64_t> sizes = getShape();
+  for (IterationDimAttr dim : getDims())
     op.dims.push_back(
         {dim.getSize(), static_cast<search::DimKind>(dim.getKind()),
          dim.getCombiner() == Combiner::Sum,
          dim.getAfter() ? findEarlier(getDims(), op.dims.size(), dim.getAfter())
                         : -1});
-  }
   for (AccessAttr access : getOperands()) {
     auto index = toLinear(access.getIndex(), sizes);
     if (failed(index))

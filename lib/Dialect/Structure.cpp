@@ -8,12 +8,16 @@
 
 #include "Tofu/Dialect/Structure.h"
 
+#include "Gather.h"
+
+#include "mlir/Dialect/Affine/Utils.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/ReshapeOpsUtils.h"
+#include "llvm/ADT/SmallBitVector.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -192,6 +196,86 @@ void mlir::tofu::structureTensorOps(RewriterBase &rewriter, Operation *root) {
     if (structured)
       rewriter.replaceOp(op, structured);
   }
+}
+
+//===----------------------------------------------------------------------===//
+// Indexing
+//===----------------------------------------------------------------------===//
+
+/// True if the parts of a loop can't be rebased in an indexing map.
+static bool isIrregular(AffineMap map) {
+  return llvm::any_of(map.getResults(), [](AffineExpr expr) {
+    return !isa<AffineConstantExpr>(expr) && !isRelative(expr);
+  });
+}
+
+/// The inputs of `op` that its body is to extract from, as bits; none if the
+/// other operands don't tell the sizes of all loops.
+static llvm::SmallBitVector findIrregular(linalg::GenericOp op) {
+  llvm::SmallBitVector irregular(op.getNumDpsInputs());
+  SmallVector<AffineMap> rest;
+  for (auto [i, map] : llvm::enumerate(op.getIndexingMapsArray())) {
+    if (i < irregular.size() && isIrregular(map))
+      irregular.set(i);
+    else
+      rest.push_back(map);
+  }
+  AffineMap all = concatAffineMaps(rest, op.getContext());
+  if (!inversePermutation(all))
+    irregular.reset();
+  return irregular;
+}
+
+static void extractInBody(RewriterBase &rewriter, linalg::GenericOp op,
+                          const llvm::SmallBitVector &irregular) {
+  rewriter.setInsertionPoint(op);
+  SmallVector<Value> inputs;
+  SmallVector<AffineMap> maps, all = op.getIndexingMapsArray();
+  for (auto [i, map] : llvm::enumerate(all)) {
+    if (i < irregular.size() && irregular[i])
+      continue;
+    maps.push_back(map);
+    if (i < irregular.size())
+      inputs.push_back(op.getInputs()[i]);
+  }
+  auto regular = linalg::GenericOp::create(
+      rewriter, op.getLoc(), op.getResultTypes(), inputs, op.getOutputs(), maps,
+      op.getIteratorTypesArray(),
+      [&](OpBuilder &b, Location loc, ValueRange args) {
+        IRMapping mapping;
+        SmallVector<Value> loops;
+        for (unsigned dim = 0; dim < op.getNumLoops(); ++dim)
+          loops.push_back(linalg::IndexOp::create(b, loc, dim));
+        unsigned next = 0;
+        for (BlockArgument arg : op.getBody()->getArguments()) {
+          unsigned i = arg.getArgNumber();
+          if (i >= irregular.size() || !irregular[i]) {
+            mapping.map(arg, args[next++]);
+            continue;
+          }
+          SmallVector<Value> index;
+          for (AffineExpr expr : all[i].getResults())
+            index.push_back(affine::expandAffineExpr(b, loc, expr, loops, {}));
+          mapping.map(
+              arg, tensor::ExtractOp::create(b, loc, op.getInputs()[i], index));
+        }
+        for (Operation &inner : *op.getBody())
+          b.clone(inner, mapping);
+      });
+  regular->setDiscardableAttrs(op->getDiscardableAttrDictionary());
+  rewriter.replaceOp(op, regular.getResults());
+}
+
+void mlir::tofu::structureIndexing(RewriterBase &rewriter, Operation *root) {
+  SmallVector<linalg::GenericOp> ops;
+  root->walk([&](linalg::GenericOp op) {
+    if (op.hasPureTensorSemantics() &&
+        llvm::any_of(op.getIndexingMapsArray(), isIrregular))
+      ops.push_back(op);
+  });
+  for (linalg::GenericOp op : ops)
+    if (llvm::SmallBitVector irregular = findIrregular(op); irregular.any())
+      extractInBody(rewriter, op, irregular);
 }
 
 //===----------------------------------------------------------------------===//

@@ -14,17 +14,13 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/DialectRegistry.h"
+#include "mlir/Interfaces/ValueBoundsOpInterface.h"
 
 using namespace mlir;
 using namespace mlir::tofu;
 
 static bool areStatic(Operation *op, std::string &why) {
-  auto isKnown = [](Type type) {
-    auto tensor = dyn_cast<RankedTensorType>(type);
-    return !tensor || tensor.hasStaticShape();
-  };
-  if (llvm::all_of(op->getOperandTypes(), isKnown) &&
-      llvm::all_of(op->getResultTypes(), isKnown))
+  if (!hasDynamicTensors(op))
     return true;
   why = "sizes are not known";
   return false;
@@ -50,31 +46,43 @@ static SmallVector<OpFoldResult> getResultSizes(LocalPiece &piece) {
 /// Adds the dims of the expanded side of a reshape; gives the index of every
 /// expanded dim, and of every collapsed one. Parts of the first dim of a group
 /// that isn't of size one are contiguous on the collapsed side; parts of the
-/// others are where the parts of those before them have one index each.
+/// others are where the parts of those before them have one index each. If the
+/// first is of unknown size, the others stay whole, as parts of any size may
+/// come; if another one is, so does the first, as how far its elements are
+/// apart is not known.
 static std::pair<SmallVector<AffineExpr>, SmallVector<AffineExpr>>
 addReshapeDims(Operation *op, SemanticsBuilder &builder,
                ArrayRef<int64_t> expanded,
                ArrayRef<ReassociationIndices> groups) {
   SmallVector<AffineExpr> index(expanded.size(), zero(op)), collapsed;
   for (const ReassociationIndices &group : groups) {
+    SmallVector<int64_t> dims = llvm::filter_to_vector(
+        group, [&](int64_t dim) { return expanded[dim] != 1; });
+    auto isUnknown = [&](int64_t dim) {
+      return ShapedType::isDynamic(expanded[dim]);
+    };
+    bool cuttable =
+        llvm::none_of(llvm::drop_begin(dims, dims.empty() ? 0 : 1), isUnknown);
+    bool isKnown = llvm::none_of(dims, isUnknown);
     AffineExpr sum = zero(op), outer;
-    for (int64_t dim : group) {
-      if (expanded[dim] == 1)
-        continue;
-      index[dim] = outer ? builder.addDimAfter(outer, expanded[dim])
-                         : builder.addDim(expanded[dim]);
+    for (int64_t dim : dims) {
+      if (isKnown && outer)
+        index[dim] = builder.addDimAfter(outer, expanded[dim]);
+      else
+        index[dim] = builder.addDim(expanded[dim], cuttable && !outer
+                                                       ? DimKind::Parallel
+                                                       : DimKind::Unsplittable);
       outer = index[dim];
-      sum = sum * expanded[dim] + index[dim];
+      if (cuttable)
+        sum = sum * expanded[dim] + index[dim];
     }
-    collapsed.push_back(sum);
+    collapsed.push_back(cuttable ? sum : AffineExpr());
   }
   // Without groups all expanded dims have size one.
   return {index, collapsed};
 }
 
-static SemanticsAttr compute(tensor::ExpandShapeOp op, std::string &why) {
-  if (!areStatic(op, why))
-    return {};
+static SemanticsAttr compute(tensor::ExpandShapeOp op, std::string &) {
   SemanticsBuilder builder(op.getContext());
   auto [expanded, collapsed] = addReshapeDims(
       op, builder, op.getResultType().getShape(), op.getReassociationIndices());
@@ -84,9 +92,7 @@ static SemanticsAttr compute(tensor::ExpandShapeOp op, std::string &why) {
   return builder.build();
 }
 
-static SemanticsAttr compute(tensor::CollapseShapeOp op, std::string &why) {
-  if (!areStatic(op, why))
-    return {};
+static SemanticsAttr compute(tensor::CollapseShapeOp op, std::string &) {
   SemanticsBuilder builder(op.getContext());
   auto [expanded, collapsed] = addReshapeDims(
       op, builder, op.getSrcType().getShape(), op.getReassociationIndices());
@@ -112,12 +118,10 @@ static Value create(LocalPiece &piece, tensor::CollapseShapeOp op) {
 // Slices
 //===----------------------------------------------------------------------===//
 
-/// True if the sizes of a slice are known, and how its elements follow each
-/// other. Where it begins need not be.
+/// True if it is known how the elements of a slice follow each other. Where it
+/// begins need not be.
 template <typename SliceOp>
 static bool isKnownSlice(SliceOp op, std::string &why) {
-  if (!areStatic(op, why))
-    return false;
   if (llvm::any_of(op.getStaticStrides(), ShapedType::isDynamic)) {
     why = "the slice is not known";
     return false;
@@ -129,6 +133,26 @@ static bool isKnownSlice(SliceOp op, std::string &why) {
   return true;
 }
 
+/// True if a slice of unknown size is certain to be all of dim `dim` of
+/// `tensor`.
+template <typename SliceOp>
+static bool isAllOf(SliceOp op, Value tensor, unsigned dim) {
+  using Bounds = ValueBoundsConstraintSet;
+  if (op.getStaticOffsets()[dim] != 0 || op.getStaticStrides()[dim] != 1)
+    return false;
+  FailureOr<bool> isAll = Bounds::areEqual(
+      Bounds::Variable(op.getMixedSizes()[dim]), Bounds::Variable(tensor, dim));
+  return succeeded(isAll) && *isAll;
+}
+
+/// True if each device can take its part of dim `dim` of a slice: it is known
+/// where that is in the source.
+static bool isCuttable(tensor::ExtractSliceOp op, unsigned dim) {
+  return !ShapedType::isDynamic(op.getStaticOffsets()[dim]) &&
+         (!ShapedType::isDynamic(op.getStaticSizes()[dim]) ||
+          isAllOf(op, op.getSource(), dim));
+}
+
 static SemanticsAttr compute(tensor::ExtractSliceOp op, std::string &why) {
   if (!isKnownSlice(op, why))
     return {};
@@ -137,7 +161,7 @@ static SemanticsAttr compute(tensor::ExtractSliceOp op, std::string &why) {
   SmallVector<AffineExpr> in, out;
   for (int64_t dim = 0; dim < op.getSourceType().getRank(); ++dim) {
     // A slice that begins anywhere is taken from the whole dim.
-    bool known = !ShapedType::isDynamic(op.getStaticOffsets()[dim]);
+    bool known = isCuttable(op, dim);
     AffineExpr offset =
         getAffineConstantExpr(op.getStaticOffsets()[dim], op.getContext());
     if (dropped[dim]) {
@@ -174,7 +198,7 @@ static Value create(LocalPiece &piece, tensor::ExtractSliceOp op) {
   for (int64_t dim = 0; dim < rank; ++dim) {
     sizes.push_back(dropped[dim] ? OpFoldResult(builder.getIndexAttr(1))
                                  : *next++);
-    if (ShapedType::isDynamic(op.getStaticOffsets()[dim]))
+    if (!isCuttable(op, dim))
       offsets[dim] = mapped(piece, op.getMixedOffsets()[dim]);
   }
   return tensor::ExtractSliceOp::create(builder, op.getLoc(),
@@ -209,9 +233,20 @@ static OpFoldResult getStartWithin(LocalPiece &piece, int64_t offset,
       .getResult();
 }
 
-/// A dim that has a place in the rank-reduced source is cut on both sides: each
-/// device inserts what of the source falls into its part. A dim that is
-/// dropped, has gaps or begins anywhere stays whole.
+/// True if each device can insert what of the source falls into its part of dim
+/// `dim` of the destination: if the dim has a place in the rank-reduced source
+/// and no gaps, and it is known where the source begins and ends.
+static bool isCuttable(tensor::InsertSliceOp op, unsigned dim) {
+  if (op.getDroppedDims()[dim] || op.getStaticStrides()[dim] != 1 ||
+      ShapedType::isDynamic(op.getStaticOffsets()[dim]))
+    return false;
+  bool isKnown = !ShapedType::isDynamic(op.getStaticSizes()[dim]);
+  if (op.getDestType().isDynamicDim(dim))
+    return !isKnown && isAllOf(op, op.getDest(), dim);
+  return isKnown;
+}
+
+/// A dim that can be cut is cut on both sides.
 static SemanticsAttr compute(tensor::InsertSliceOp op, std::string &why) {
   if (!isKnownSlice(op, why))
     return {};
@@ -219,8 +254,7 @@ static SemanticsAttr compute(tensor::InsertSliceOp op, std::string &why) {
   llvm::SmallBitVector dropped = op.getDroppedDims();
   SmallVector<AffineExpr> source, dest;
   for (auto [dim, size] : llvm::enumerate(op.getDestType().getShape())) {
-    bool cuttable = !dropped[dim] && op.getStaticStrides()[dim] == 1 &&
-                    !ShapedType::isDynamic(op.getStaticOffsets()[dim]);
+    bool cuttable = isCuttable(op, dim);
     dest.push_back(builder.addDim(size, cuttable ? DimKind::Parallel
                                                  : DimKind::Unsplittable));
     if (!dropped[dim])
@@ -241,10 +275,10 @@ static Value create(LocalPiece &piece, tensor::InsertSliceOp op) {
   unsigned sourceDim = 0;
   for (int64_t dim = 0; dim < op.getDestType().getRank(); ++dim) {
     offsets[dim] = mapped(piece, offsets[dim]);
+    sizes[dim] = mapped(piece, sizes[dim]);
     if (dropped[dim])
       continue;
-    if (op.getStaticStrides()[dim] == 1 &&
-        !ShapedType::isDynamic(op.getStaticOffsets()[dim])) {
+    if (isCuttable(op, dim)) {
       offsets[dim] = getStartWithin(piece, op.getStaticOffsets()[dim], dim);
       sizes[dim] = piece.operandSize(0, sourceDim);
     }
@@ -259,10 +293,18 @@ static Value create(LocalPiece &piece, tensor::InsertSliceOp op) {
 // Pad, concat, cast
 //===----------------------------------------------------------------------===//
 
-/// A part of a padded dim reads what of the source falls into it.
+/// True if each device can take what of the source falls into its part of dim
+/// `dim` of the result: if it is known where the source begins, and of an
+/// unknown size that it is the source's. Padding may be negative.
+static bool isCuttable(tensor::PadOp op, unsigned dim) {
+  int64_t low = op.getStaticLow()[dim];
+  if (op.getResultType().isDynamicDim(dim))
+    return low == 0 && op.getStaticHigh()[dim] == 0 &&
+           op.getSourceType().isDynamicDim(dim);
+  return !ShapedType::isDynamic(low) && !op.getSourceType().isDynamicDim(dim);
+}
+
 static SemanticsAttr compute(tensor::PadOp op, std::string &why) {
-  if (!areStatic(op, why))
-    return {};
   if (llvm::any_of(op.getBody()->getArguments(),
                    [](BlockArgument arg) { return !arg.use_empty(); })) {
     why = "the padding depends on the index";
@@ -271,12 +313,10 @@ static SemanticsAttr compute(tensor::PadOp op, std::string &why) {
   SemanticsBuilder builder(op.getContext());
   SmallVector<AffineExpr> in, out;
   for (auto [dim, size] : llvm::enumerate(op.getResultType().getShape())) {
-    // Padding may be negative, but not unknown where it shifts the source.
-    int64_t low = op.getStaticLow()[dim];
-    bool known = !ShapedType::isDynamic(low);
-    out.push_back(builder.addDim(size, known ? DimKind::Parallel
-                                             : DimKind::Unsplittable));
-    in.push_back(known ? out.back() - low : AffineExpr());
+    bool cuttable = isCuttable(op, dim);
+    out.push_back(builder.addDim(size, cuttable ? DimKind::Parallel
+                                                : DimKind::Unsplittable));
+    in.push_back(cuttable ? out.back() - op.getStaticLow()[dim] : AffineExpr());
   }
   builder.addOperand(in);
   SmallVector<Value> tensors = getTensorOperands(op);
@@ -317,9 +357,12 @@ static Value create(LocalPiece &piece, tensor::PadOp op) {
       highs.push_back(high);
       continue;
     }
-    std::optional<int64_t> known = getConstantIntValue(low);
-    lows.push_back(known ? getStartWithin(piece, *known, dim)
-                         : piece.mapping.lookupOrDefault(cast<Value>(low)));
+    if (!isCuttable(op, dim)) {
+      lows.push_back(mapped(piece, low));
+      highs.push_back(mapped(piece, high));
+      continue;
+    }
+    lows.push_back(getStartWithin(piece, op.getStaticLow()[dim], dim));
     highs.push_back(getRest(piece, piece.resultSize(0, dim), lows.back(),
                             piece.operandSize(0, dim)));
   }
@@ -333,20 +376,27 @@ static Value create(LocalPiece &piece, tensor::PadOp op) {
   return pad;
 }
 
-/// Each device joins what of the inputs falls into its part.
-static SemanticsAttr compute(tensor::ConcatOp op, std::string &why) {
-  if (!areStatic(op, why))
-    return {};
+/// Each device joins what of the inputs falls into its part, if it is known
+/// where that is.
+static SemanticsAttr compute(tensor::ConcatOp op, std::string &) {
   SemanticsBuilder builder(op.getContext());
+  bool isKnown =
+      !op.getResultType().isDynamicDim(op.getDim()) &&
+      llvm::none_of(op->getOperandTypes(), [&](Type type) {
+        return cast<RankedTensorType>(type).isDynamicDim(op.getDim());
+      });
   SmallVector<AffineExpr> out;
-  for (int64_t size : op.getResultType().getShape())
-    out.push_back(builder.addDim(size));
+  for (auto [dim, size] : llvm::enumerate(op.getResultType().getShape()))
+    out.push_back(builder.addDim(size, isKnown || dim != op.getDim()
+                                           ? DimKind::Parallel
+                                           : DimKind::Unsplittable));
   int64_t start = 0;
   for (Value input : op.getInputs()) {
     SmallVector<AffineExpr> in = out;
-    in[op.getDim()] = out[op.getDim()] - start;
+    in[op.getDim()] = isKnown ? out[op.getDim()] - start : AffineExpr();
     builder.addOperand(in);
-    start += cast<RankedTensorType>(input.getType()).getDimSize(op.getDim());
+    if (isKnown)
+      start += cast<RankedTensorType>(input.getType()).getDimSize(op.getDim());
   }
   builder.addResult(out);
   if (op.getInputs().size() < 62)
@@ -360,16 +410,18 @@ static Value create(LocalPiece &piece, tensor::ConcatOp op) {
                                   piece.operands);
 }
 
+/// Both sides have the size that one of them knows.
 static SemanticsAttr compute(tensor::CastOp op, std::string &why) {
-  if (!areStatic(op, why) || !isa<RankedTensorType>(op.getSource().getType()) ||
-      !isa<RankedTensorType>(op.getType())) {
-    why = "sizes are not known";
+  auto from = dyn_cast<RankedTensorType>(op.getSource().getType());
+  auto to = dyn_cast<RankedTensorType>(op.getType());
+  if (!from || !to) {
+    why = "not on tensors of known rank";
     return {};
   }
   SemanticsBuilder builder(op.getContext());
   SmallVector<AffineExpr> index;
-  for (int64_t size : cast<RankedTensorType>(op.getType()).getShape())
-    index.push_back(builder.addDim(size));
+  for (auto [a, b] : llvm::zip_equal(from.getShape(), to.getShape()))
+    index.push_back(builder.addDim(ShapedType::isDynamic(a) ? b : a));
   builder.addOperand(index);
   builder.addResult(index);
   builder.addLinear(1);

@@ -603,6 +603,12 @@ SemanticsAttr mlir::tofu::computeTilingSemantics(TilingInterface op,
     why = "its tiles are not known";
     return {};
   }
+  for (auto [loop, kind] : llvm::enumerate(kinds))
+    if (why.empty() && kind == utils::IteratorType::parallel &&
+        (*ranges)[loop] > 1 && !cut.parallel[loop])
+      why = ("keeps dim d" + Twine(loop) +
+             " whole: its tiles are not affine, or no tiles of a result")
+                .str();
   std::optional<TileBoxes> parts = addReduction(op, *ranges, *whole, cut);
   return build(op, *ranges, cut, *whole, parts ? *parts : *whole);
 }

@@ -187,12 +187,48 @@ Placement Placement::ofLayout(llvm::ArrayRef<int64_t> shape,
   return placement;
 }
 
+std::optional<unsigned> Placement::findFilled(unsigned dim) const {
+  for (unsigned i = 0; i < index.size(); ++i) {
+    const LinearExpr::Term *filling = nullptr;
+    bool othersKnown = true;
+    for (const LinearExpr::Term &term : index[i].terms) {
+      if (term.dim == dim)
+        filling = &term;
+      else
+        othersKnown &= dimSizes[term.dim] != kUnknownSize;
+    }
+    if (filling && filling->coefficient > 0 && othersKnown)
+      return i;
+  }
+  return std::nullopt;
+}
+
+/// The size of dim `dim` of the iteration space over a tensor of `shape`.
+static int64_t dimSize(const Placement &placement, unsigned dim,
+                       llvm::ArrayRef<int64_t> shape) {
+  if (placement.dimSizes[dim] != kUnknownSize)
+    return placement.dimSizes[dim];
+  std::optional<unsigned> filled = placement.findFilled(dim);
+  if (!filled)
+    return 0;
+  const LinearExpr &expr = placement.index[*filled];
+  int64_t last = shape[*filled] - 1 - expr.constant, coefficient = 1;
+  for (const LinearExpr::Term &term : expr.terms) {
+    if (term.dim == dim)
+      coefficient = term.coefficient;
+    else if (term.coefficient > 0)
+      last -= term.coefficient * (placement.dimSizes[term.dim] - 1);
+  }
+  return last < 0 ? 0 : last / coefficient + 1;
+}
+
 Box Placement::box(llvm::ArrayRef<int64_t> shape, const Mesh &mesh,
                    int64_t device) const {
   llvm::SmallVector<int64_t> coords = mesh.coordinates(device);
   llvm::SmallVector<Interval> iteration;
-  for (auto [size, axes] : llvm::zip_equal(dimSizes, dimAxes))
-    iteration.push_back(cut({0, size}, axes, mesh, coords));
+  for (unsigned dim = 0; dim < dimSizes.size(); ++dim)
+    iteration.push_back(
+        cut({0, dimSize(*this, dim, shape)}, dimAxes[dim], mesh, coords));
   Box result;
   for (auto [expr, size] : llvm::zip_equal(index, shape))
     result.push_back(image(expr, iteration, size));

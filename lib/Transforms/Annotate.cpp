@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Branches.h"
+#include "GlobalSizes.h"
 #include "Globals.h"
 #include "Tofu/Dialect/Models.h"
 #include "Tofu/Dialect/Structure.h"
@@ -35,11 +36,11 @@ static bool hasTensors(Operation *op) {
          !getTensorOperands(op).empty();
 }
 
-/// True for what needs no semantics: scalars, constants, globals, and the
-/// return.
+/// True for what needs no semantics: scalars, sizes, constants, globals, and
+/// the return.
 static bool isExempt(Operation *op) {
-  return !hasTensors(op) || op->hasTrait<OpTrait::IsTerminator>() ||
-         GlobalAccess(op) ||
+  return !hasTensors(op) || getReadDim(op) || GlobalAccess(op) ||
+         op->hasTrait<OpTrait::IsTerminator>() ||
          (op->getNumResults() == 1 && isConstantTensor(op->getResult(0)));
 }
 
@@ -129,6 +130,7 @@ struct AnnotatePass : public tofu::impl::AnnotatePassBase<AnnotatePass> {
       return signalPassFailure();
     IRRewriter rewriter(&getContext());
     structureTensorOps(rewriter, getOperation());
+    structureIndexing(rewriter, getOperation());
     for (auto function : getOperation().getOps<func::FuncOp>())
       if (!function.isExternal() && failed(annotate(function)))
         return signalPassFailure();
@@ -197,15 +199,29 @@ struct AnnotatePass : public tofu::impl::AnnotatePassBase<AnnotatePass> {
     std::string why;
     SemanticsAttr semantics = computeSemantics(op, why);
     if (semantics) {
-      ++numDescribed;
       op->setAttr(TofuDialect::kSemantics, semantics);
-      return success();
+      if (llvm::all_of(op->getResults(), hasTraceableSizes)) {
+        ++numDescribed;
+        if (!why.empty())
+          remark(op, why);
+        return success();
+      }
+      op->removeAttr(TofuDialect::kSemantics);
+      why = "nothing else tells the sizes of its result";
     }
     ++numReplicated;
-    if (remarked.insert(op->getName().getStringRef()).second)
-      op->emitRemark() << "is replicated: " << why
-                       << "; further ones alike are not reported";
+    remark(op, "is replicated: " + why);
     return success();
+  }
+
+  /// Says something once for each kind of operation.
+  void remark(Operation *op, const std::string &text) {
+    std::string kind = op->getName().getStringRef().str();
+    // Of one that is replicated, one reason will do.
+    if (op->hasAttr(TofuDialect::kSemantics))
+      kind += " " + text;
+    if (remarked.insert(kind).second)
+      op->emitRemark() << text << "; further ones alike are not reported";
   }
 
   llvm::StringSet<> remarked;

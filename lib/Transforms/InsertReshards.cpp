@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "GlobalSizes.h"
 #include "PlanGraph.h"
 #include "Tofu/Dialect/Combiners.h"
 #include "Tofu/Dialect/Models.h"
@@ -87,6 +88,9 @@ private:
 
   LogicalResult visit(Operation *op) {
     if (op->getNumResults() == 1 && isConstantTensor(op->getResult(0)))
+      return success();
+    // A size is the same wherever the tensor lies.
+    if (getReadDim(op))
       return success();
     if (auto reshard = dyn_cast<ReshardOp>(op)) {
       if (!isRemade(reshard.getInput()))
@@ -480,13 +484,26 @@ private:
                                   : it->second;
   }
 
-  static bool isStatic(Value value) {
-    return cast<RankedTensorType>(value.getType()).hasStaticShape();
-  }
-
   bool isSame(Value value, PlacementAttrInterface a, PlacementAttrInterface b) {
     return isSamePlacement(a, b, cast<RankedTensorType>(value.getType()),
                            meshOp);
+  }
+
+  /// Moves the insertion point behind what makes `value`, if it is in front.
+  void moveBehind(Value value) {
+    Operation *op = value.getDefiningOp();
+    if (op && op->getBlock() == builder.getInsertionBlock() &&
+        !op->isBeforeInBlock(&*builder.getInsertionPoint()))
+      builder.setInsertionPointAfter(op);
+  }
+
+  /// Lets all use `to` in the place of `from`, but what makes it and what only
+  /// reads sizes, from which sizes of both may come.
+  static void replaceData(Value from, Value to) {
+    from.replaceUsesWithIf(to, [&](OpOperand &use) {
+      return use.getOwner() != to.getDefiningOp() &&
+             !getReadDim(use.getOwner());
+    });
   }
 
   /// `value` as `to` says, moved at the insertion point if it isn't moved yet.
@@ -503,8 +520,11 @@ private:
     if (Operation *at = value.getParentBlock()->findAncestorOpInBlock(
             *builder.getInsertionPoint()))
       builder.setInsertionPoint(at);
+    const GlobalShape &shape = sizes.get(value);
+    for (Value size : shape.values)
+      moveBehind(size);
     auto reshard = ReshardOp::create(builder, value.getLoc(), value.getType(),
-                                     value, shapeOf(value), from, to);
+                                     value, shape, from, to);
     ++numReshards;
     placements[reshard] = to;
     reshards[value].push_back(reshard);
@@ -532,16 +552,16 @@ private:
   /// Says where a result is made, and moves it to its layout.
   LogicalResult produce(OpResult result, PlacementAttrInterface produced) {
     LayoutAttr layout = getLayout(result);
-    if (!layout && isStatic(result))
+    if (!layout)
       return result.getOwner()->emitOpError()
              << "result " << result.getResultNumber()
              << " has no layout; run tofu-plan";
     placements[result] = produced;
-    if (!layout || isSame(result, produced, layout))
+    if (isSame(result, produced, layout))
       return success();
     builder.setInsertionPointAfter(result.getOwner());
     Value there = moved(result, layout);
-    result.replaceAllUsesExcept(there, there.getDefiningOp());
+    replaceData(result, there);
     // Later needs start from the layout.
     reshards.erase(result);
     return success();
@@ -577,7 +597,9 @@ private:
         continue;
       builder.setInsertionPoint(op);
       auto type = cast<RankedTensorType>(tensors[i].getType());
-      Value neutral = createNeutral(builder, op->getLoc(), type, combiner);
+      Value neutral =
+          createNeutral(builder, op->getLoc(), type.getElementType(),
+                        sizes.get(tensors[i]), combiner);
       if (!neutral)
         return op->emitOpError()
                << "operand " << i << ": " << type.getElementType()
@@ -613,7 +635,7 @@ private:
           parts = user->getResult(0);
     builder.setInsertionPointAfter(parts.getDefiningOp());
     Value combined = createCombination(parts, initial, layout);
-    parts.replaceAllUsesExcept(combined, combined.getDefiningOp());
+    replaceData(parts, combined);
     Operation *op = combined.getDefiningOp();
     if (!isRemade(initial.value))
       need(op, 0, initial.value,
@@ -662,8 +684,8 @@ private:
     AffineMap map = builder.getMultiDimIdentityMap(type.getRank());
     SmallVector<utils::IteratorType> iterators(type.getRank(),
                                                utils::IteratorType::parallel);
-    Value empty = tensor::EmptyOp::create(builder, loc, type.getShape(),
-                                          type.getElementType());
+    Value empty =
+        tensor::EmptyOp::create(builder, loc, type, sizes.get(parts).values);
     auto generic = linalg::GenericOp::create(
         builder, loc, type, ValueRange{initial.value, parts}, empty,
         ArrayRef<AffineMap>{map, map, map}, iterators,
@@ -693,6 +715,7 @@ private:
   MeshOp meshOp;
   search::Mesh mesh;
   OpBuilder builder;
+  GlobalSizes sizes;
   DenseMap<Value, PlacementAttrInterface> placements;
   DenseMap<Value, SmallVector<ReshardOp>> reshards;
 };

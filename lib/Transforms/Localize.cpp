@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "GlobalSizes.h"
 #include "PlanGraph.h"
 #include "Tofu/Dialect/Models.h"
 #include "Tofu/Transforms/Passes.h"
@@ -15,6 +16,7 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Iterators.h"
 
 namespace mlir::tofu {
 #define GEN_PASS_DEF_LOCALIZEPASS
@@ -41,6 +43,7 @@ public:
     builder.setInsertionPointToStart(fresh);
     if (failed(addArguments(fresh)))
       return failure();
+    isDynamic = findSizes(*old);
     if (failed(visit(*old)) || failed(visitReturn(old->getTerminator())))
       return failure();
     old->dropAllReferences();
@@ -49,6 +52,11 @@ public:
     old->erase();
     function.setType(builder.getFunctionType(
         fresh->getArgumentTypes(), fresh->getTerminator()->getOperandTypes()));
+    for (auto [number, of] : sizeArguments)
+      function.setArgAttr(number, TofuDialect::kSizeOf,
+                          builder.getDenseI64ArrayAttr({of.first, of.second}));
+    if (isDynamic)
+      eraseUnusedSizes();
     return success();
   }
 
@@ -82,7 +90,65 @@ private:
       }
       mapping.map(arg, fresh->addArgument(type, arg.getLoc()));
     }
+    for (BlockArgument arg : function.getArguments())
+      if (auto tensor = dyn_cast<RankedTensorType>(arg.getType()))
+        addSizeArguments(arg, tensor, fresh);
     return success();
+  }
+
+  /// Adds an argument for every size of `arg` that can't be read off a part.
+  void addSizeArguments(BlockArgument arg, RankedTensorType global,
+                        Block *fresh) {
+    for (int64_t dim = 0; dim < global.getRank(); ++dim) {
+      if (!global.isDynamicDim(dim) ||
+          isWholeDim(placements[arg], global.getShape(), dim, mesh))
+        continue;
+      Value size = fresh->addArgument(builder.getIndexType(), arg.getLoc());
+      std::pair<unsigned, unsigned> of(arg.getArgNumber(), dim);
+      sizeOfArgument[of] = size;
+      sizeArguments.push_back({cast<BlockArgument>(size).getArgNumber(), of});
+    }
+  }
+
+  /// Makes the unknown sizes of all tensors values of the global program, so
+  /// that they become ones of the local program like all others. True if there
+  /// are any.
+  bool findSizes(Block &block) {
+    SmallVector<Value> tensors;
+    auto collect = [&](ValueRange values) {
+      for (Value value : values)
+        if (auto type = dyn_cast<RankedTensorType>(value.getType()))
+          if (!type.hasStaticShape())
+            tensors.push_back(value);
+    };
+    collect(block.getArguments());
+    block.walk([&](Operation *op) {
+      for (Region &region : op->getRegions())
+        if (!region.empty())
+          collect(region.getArguments());
+      collect(op->getResults());
+    });
+    sizes.resolve(*block.getParent());
+    for (Value tensor : tensors)
+      sizes.get(tensor);
+    return !tensors.empty();
+  }
+
+  /// The shape of a tensor of the global program, in values of the local one.
+  GlobalShape shapeOf(Value global) {
+    GlobalShape shape = sizes.get(global);
+    for (Value &size : shape.values)
+      size = mapping.lookup(size);
+    return shape;
+  }
+
+  /// Sizes that nothing has asked for.
+  void eraseUnusedSizes() {
+    function->walk<WalkOrder::PostOrder, ReverseIterator>([](Operation *op) {
+      if (llvm::all_of(op->getResultTypes(), llvm::IsaPred<IndexType>) &&
+          isOpTriviallyDead(op))
+        op->erase();
+    });
   }
 
   LogicalResult visit(Block &block) {
@@ -167,6 +233,8 @@ private:
   LogicalResult visit(Operation *op) {
     if (op->getNumResults() == 1 && isRemade(op->getResult(0)))
       return success();
+    if (std::optional<TensorDim> read = getReadDim(op))
+      return visitSize(op, *read);
     if (auto reshard = dyn_cast<ReshardOp>(op))
       return visitReshard(reshard);
     if (auto stack = dyn_cast<StackOp>(op))
@@ -178,11 +246,31 @@ private:
     return visitWhole(op);
   }
 
+  /// The size of a dim of the whole tensor. Known are those of arguments, and
+  /// those of tensors that are whole; all others have been made of these.
+  LogicalResult visitSize(Operation *op, TensorDim of) {
+    auto arg = dyn_cast<BlockArgument>(of.tensor);
+    if (arg && arg.getOwner()->getParentOp() == function.getOperation())
+      if (Value size = sizeOfArgument.lookup({arg.getArgNumber(), of.dim})) {
+        mapping.map(op->getResult(0), size);
+        return success();
+      }
+    PlacementAttrInterface placement = placements.lookup(of.tensor);
+    RankedTensorType type = typeOf(of.tensor);
+    if (placement && !isWholeDim(placement, type.getShape(), of.dim, mesh))
+      return op->emitOpError()
+             << "nothing but the tensor tells the size of its dim " << of.dim
+             << ", which is cut";
+    mapping.map(op->getResult(0), builder.clone(*op, mapping)->getResult(0));
+    return success();
+  }
+
   /// The local form of `value`, which must lie as `need` says.
   FailureOr<Value> take(Operation *user, unsigned i, Value value,
                         PlacementAttrInterface need) {
     if (isRemade(value))
-      return remake(builder, user->getLoc(), value, need, mesh, mapping);
+      return remake(builder, user->getLoc(), value, shapeOf(value), need, mesh,
+                    mapping);
     PlacementAttrInterface have = placements.lookup(value);
     if (!have)
       have = wholeOf(value);
@@ -205,7 +293,9 @@ private:
   LogicalResult visitReshard(ReshardOp op) {
     Value input = op.getInput();
     if (isRemade(input)) {
-      define(op, remake(builder, op.getLoc(), input, op.getTo(), mesh, mapping),
+      define(op,
+             remake(builder, op.getLoc(), input, shapeOf(input), op.getTo(),
+                    mesh, mapping),
              op.getTo());
       return success();
     }
@@ -214,7 +304,7 @@ private:
       return failure();
     auto moved = ReshardOp::create(
         builder, op.getLoc(), getLocalType(typeOf(op), op.getTo(), mesh),
-        *local, op.getGlobalShape(), op.getFrom(), op.getTo());
+        *local, shapeOf(input), op.getFrom(), op.getTo());
     define(op, moved, op.getTo());
     return success();
   }
@@ -267,14 +357,20 @@ private:
     return success();
   }
 
-  /// A tensor for an operand that isn't read: of a result's size if it has the
+  /// A tensor for an operand that isn't read: cut as a result if it has the
   /// type of one.
   Value createUnread(LocalPiece &piece, Value operand) {
+    RankedTensorType type = typeOf(operand);
+    PlacementAttrInterface placement = wholeOf(operand);
     for (OpResult result : piece.op->getOpResults())
-      if (result.getType() == operand.getType())
-        return piece.emptyResult(result.getResultNumber());
-    return createLocalEmpty(builder, piece.op->getLoc(), typeOf(operand),
-                            wholeOf(operand), mesh);
+      if (result.getType() == type) {
+        placement =
+            getResultPlacement(piece.semantics, piece.strategy,
+                               result.getResultNumber(), type.getShape(), mesh);
+        break;
+      }
+    return createLocalEmpty(builder, piece.op->getLoc(), type.getElementType(),
+                            shapeOf(operand), placement, mesh);
   }
 
   /// The local form of an operation that is described by an attribute only: the
@@ -301,10 +397,21 @@ private:
     return SmallVector<Value>(cloneLocal(piece, operands, types)->getResults());
   }
 
+  /// An operation that makes its part has to know how large its results are.
+  LogicalResult requireResultSizes(Operation *op) {
+    for (OpResult result : op->getOpResults())
+      for (Value size : sizes.get(result).values)
+        if (!mapping.contains(size))
+          return op->emitOpError() << "nothing tells the sizes of result "
+                                   << result.getResultNumber();
+    return success();
+  }
+
   LogicalResult visitPart(Operation *op) {
     auto strategy = op->getAttrOfType<StrategyAttr>(TofuDialect::kStrategy);
     auto semantics = op->getAttrOfType<SemanticsAttr>(TofuDialect::kSemantics);
-    LocalPiece piece(builder, op, semantics, strategy, mesh, mapping);
+    LocalPiece piece(builder, op, semantics, strategy, mesh, mapping,
+                     [&](Value value) { return shapeOf(value); });
     for (auto [i, value] : llvm::enumerate(getTensorOperands(op))) {
       Value &operand = piece.operands.emplace_back();
       if (!semantics.getOperands()[i].getRead())
@@ -317,6 +424,8 @@ private:
         return failure();
       operand = *local;
     }
+    if (hasModel(op) && failed(requireResultSizes(op)))
+      return failure();
     FailureOr<SmallVector<Value>> results =
         hasModel(op) ? createLocal(piece) : createDescribed(piece);
     if (failed(results))
@@ -386,6 +495,13 @@ private:
   OpBuilder builder;
   IRMapping mapping;
   DenseMap<Value, PlacementAttrInterface> placements;
+
+  GlobalSizes sizes;
+  bool isDynamic = false;
+  /// Arguments of the local function that are sizes of others: which ones, of
+  /// which argument and dim.
+  SmallVector<std::pair<unsigned, std::pair<unsigned, unsigned>>> sizeArguments;
+  DenseMap<std::pair<unsigned, unsigned>, Value> sizeOfArgument;
 };
 
 struct LocalizePass : public tofu::impl::LocalizePassBase<LocalizePass> {

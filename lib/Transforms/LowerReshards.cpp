@@ -29,20 +29,16 @@ namespace {
 /// Emits the steps of one reshard.
 class Lowering {
 public:
-  Lowering(OpBuilder &builder, Location loc, RankedTensorType global,
-           MeshOp meshOp)
-      : builder(builder), loc(loc), shape(global.getShape()), meshOp(meshOp),
-        mesh(meshOp.getMesh()), global(global) {}
+  Lowering(OpBuilder &builder, ReshardOp op, MeshOp meshOp)
+      : builder(builder), loc(op.getLoc()), shape(op.getShape()),
+        meshOp(meshOp), mesh(meshOp.getMesh()),
+        global(op.getInput().getType().clone(op.getGlobalShape())) {}
 
   /// The local value `input`, which lies as `from` says, as `to` says.
   Value move(Value input, PlacementAttrInterface from,
              PlacementAttrInterface to) {
-    SmallVector<Box> have = boxes(from), want = boxes(to);
-    search::Axes fromPartial = resolvePartial(from, mesh),
-                 toPartial = resolvePartial(to, mesh);
-    auto steps =
-        search::planReshard({have, fromPartial}, {want, toPartial}, mesh);
-    for (const search::ReshardStep &step : steps) {
+    search::Axes toPartial = resolvePartial(to, mesh);
+    for (const search::ReshardStep &step : plan(from, to)) {
       // The boxes of all steps are those of `to`.
       PlacementAttrInterface next = to;
       if (step.partial != toPartial)
@@ -58,7 +54,43 @@ public:
 
 private:
   SmallVector<Box> boxes(PlacementAttrInterface placement) {
-    return getBoxes(placement, shape, meshOp);
+    return getBoxes(placement, shape.sizes, meshOp);
+  }
+
+  using Steps = SmallVector<search::ReshardStep, 2>;
+
+  /// The steps from `from` to `to`. With unknown sizes they are planned for
+  /// some, and taken only if they are right for all.
+  Steps plan(PlacementAttrInterface from, PlacementAttrInterface to) {
+    SmallVector<Box> have = boxes(from), want = boxes(to);
+    search::Axes fromPartial = resolvePartial(from, mesh),
+                 toPartial = resolvePartial(to, mesh);
+    Steps steps =
+        search::planReshard({have, fromPartial}, {want, toPartial}, mesh);
+    if (haveSameBoxes(from, to, shape.sizes, mesh) || areRight(steps, from, to))
+      return steps;
+    return {{search::StepKind::Fetch, toPartial, 0}};
+  }
+
+  /// True if `steps` need no more than what is certain of boxes that may
+  /// differ.
+  bool areRight(const Steps &steps, PlacementAttrInterface from,
+                PlacementAttrInterface to) {
+    if (steps.empty())
+      return false;
+    switch (steps.front().kind) {
+    case search::StepKind::Slice:
+    case search::StepKind::ReduceScatter:
+      return areBoxesWithin(to, from, shape.sizes, mesh);
+    case search::StepKind::AllGather:
+      return areBoxesWithin(from, to, shape.sizes, mesh);
+    case search::StepKind::AllToAll:
+    case search::StepKind::Fetch:
+      return true;
+    case search::StepKind::AllReduce:
+      return false;
+    }
+    llvm_unreachable("unknown kind of step");
   }
 
   Value emit(search::StepKind kind, Value input, PlacementAttrInterface from,
@@ -95,7 +127,8 @@ private:
     RankedTensorType type = getLocalType(global, to, mesh);
     // An empty dim has no index at which a slice could start.
     if (llvm::is_contained(type.getShape(), 0))
-      return createLocalEmpty(builder, loc, global, to, mesh);
+      return createLocalEmpty(builder, loc, global.getElementType(), shape, to,
+                              mesh);
     SmallVector<OpFoldResult> offsets, sizes, strides;
     for (int64_t dim = 0; dim < global.getRank(); ++dim) {
       offsets.push_back(offsetWithin(dim, from, to));
@@ -106,16 +139,28 @@ private:
                                           sizes, strides);
   }
 
-  OpFoldResult offsetWithin(unsigned dim, PlacementAttrInterface from,
-                            PlacementAttrInterface to) {
+  /// How far into the boxes of `from` those of `to` begin, if that is the same
+  /// on all devices, for all sizes.
+  std::optional<int64_t> getUniformDistance(unsigned dim,
+                                            PlacementAttrInterface from,
+                                            PlacementAttrInterface to) {
+    if (!shape.isStatic())
+      return haveSameBoxes(from, to, shape.sizes, mesh)
+                 ? std::optional<int64_t>(0)
+                 : std::nullopt;
     std::optional<int64_t> uniform;
-    bool same = true;
     for (auto [have, want] : llvm::zip_equal(boxes(from), boxes(to))) {
       int64_t offset = want[dim].lo - have[dim].lo;
-      same &= !uniform || *uniform == offset;
+      if (uniform && *uniform != offset)
+        return std::nullopt;
       uniform = offset;
     }
-    if (same)
+    return uniform;
+  }
+
+  OpFoldResult offsetWithin(unsigned dim, PlacementAttrInterface from,
+                            PlacementAttrInterface to) {
+    if (std::optional<int64_t> uniform = getUniformDistance(dim, from, to))
       return builder.getIndexAttr(*uniform);
     OpFoldResult have = getShardOffset(builder, loc, dim, from, shape, mesh);
     OpFoldResult want = getShardOffset(builder, loc, dim, to, shape, mesh);
@@ -130,7 +175,7 @@ private:
 
   OpBuilder &builder;
   Location loc;
-  ArrayRef<int64_t> shape;
+  GlobalShape shape;
   MeshOp meshOp;
   search::Mesh mesh;
   RankedTensorType global;
@@ -154,7 +199,7 @@ struct LowerReshardsPass
     RankedTensorType local = getLocalType(global, op.getFrom(), mesh.getMesh());
     if (failed(verifyCompatibleShape(op.getInput().getType(), local)))
       return op.emitOpError() << "is on global types; run tofu-localize";
-    Lowering lowering(builder, op.getLoc(), global, mesh);
+    Lowering lowering(builder, op, mesh);
     Value result = lowering.move(op.getInput(), op.getFrom(), op.getTo());
     if (result.getType() != op.getType())
       result =

@@ -36,7 +36,7 @@ static int64_t countCollectives(ModuleOp module) {
 namespace {
 struct Move {
   Value input;
-  ArrayRef<int64_t> shape;
+  GlobalShape shape;
   PlacementAttrInterface from, to;
 };
 } // namespace
@@ -45,8 +45,7 @@ static std::optional<Move> getMove(Operation *op) {
   auto read = [](auto move) -> std::optional<Move> {
     if (move.getFrom().getPartialAxes() != move.getTo().getPartialAxes())
       return std::nullopt;
-    return Move{move.getInput(), move.getGlobalShape(), move.getFrom(),
-                move.getTo()};
+    return Move{move.getInput(), move.getShape(), move.getFrom(), move.getTo()};
   };
   if (auto gather = dyn_cast_or_null<AllGatherOp>(op))
     return read(gather);
@@ -59,8 +58,8 @@ static std::optional<Move> getMove(Operation *op) {
 
 /// Bytes are not compared but elements: both moves are of one value.
 static int64_t countMoved(const Move &move, MeshOp mesh) {
-  return search::movedElements(getBoxes(move.from, move.shape, mesh),
-                               getBoxes(move.to, move.shape, mesh));
+  return search::movedElements(getBoxes(move.from, move.shape.sizes, mesh),
+                               getBoxes(move.to, move.shape.sizes, mesh));
 }
 
 /// Lets the second of two moves in a row fetch from where the value was, if the
@@ -71,7 +70,7 @@ static bool shortcut(Operation *op) {
     return false;
   Operation *before = second->input.getDefiningOp();
   std::optional<Move> first = getMove(before);
-  if (!first || first->to != second->from || first->shape != second->shape)
+  if (!first || first->to != second->from || !(first->shape == second->shape))
     return false;
   MeshOp mesh = lookupMesh(op, first->from.getMesh());
   Move direct{first->input, first->shape, first->from, second->to};

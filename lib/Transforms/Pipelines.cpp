@@ -33,6 +33,7 @@ void mlir::tofu::addTofuPartitionPipeline(OpPassManager &pm,
   plan.replication = options.replication;
   plan.partials = options.partials;
   plan.charge = options.charge;
+  plan.sizeHint = options.sizeHint;
   plan.json = options.json;
   plan.load = options.load;
   plan.print = options.print;

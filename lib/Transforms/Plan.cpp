@@ -26,6 +26,8 @@ using namespace mlir;
 using namespace mlir::tofu;
 
 static constexpr StringLiteral kMeshName = "mesh";
+/// The largest size that makes sense for a tensor dim.
+static constexpr int64_t kMostHint = int64_t(1) << 31;
 /// Of the files with plans.
 static constexpr int64_t kFormat = 1;
 
@@ -107,6 +109,9 @@ private:
     if (devices < 0 || devices > MeshOp::kMostDevices)
       return error() << "devices must be between 1 and " << MeshOp::kMostDevices
                      << ", not " << devices.getValue();
+    if (sizeHint < 1 || sizeHint > kMostHint)
+      return error() << "size-hint must be between 1 and " << kMostHint
+                     << ", not " << sizeHint.getValue();
     return load.empty() ? success() : readJson();
   }
 
@@ -189,7 +194,7 @@ private:
   }
 
   LogicalResult plan(func::FuncOp function, Totals &totals) {
-    PlanGraph graph(function);
+    PlanGraph graph(function, sizeHint);
     if (failed(claimGlobals(graph, totals)))
       return failure();
     if (!isCountable(graph.graph, meshInfo.numDevices()))
@@ -287,7 +292,8 @@ private:
         {"options", llvm::json::Object{{"algorithm", algorithm.getValue()},
                                        {"replication", bool(replication)},
                                        {"partials", bool(partials)},
-                                       {"charge", charge.getValue()}}},
+                                       {"charge", charge.getValue()},
+                                       {"size_hint", sizeHint.getValue()}}},
         {"total_bytes", totals.bytes},
         {"search_seconds", totals.seconds},
         {"exact", totals.exact},

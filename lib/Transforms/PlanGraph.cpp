@@ -104,21 +104,23 @@ static int64_t getElementBytes(Type type) {
   return type.isIntOrFloat() ? (type.getIntOrFloatBitWidth() + 7) / 8 : 8;
 }
 
-static search::Value makeValue(RankedTensorType type) {
+static search::Value makeValue(ArrayRef<int64_t> shape, Type elementType) {
   search::Value value;
-  value.shape.assign(type.getShape().begin(), type.getShape().end());
-  value.elementBytes = getElementBytes(type.getElementType());
+  value.shape.assign(shape.begin(), shape.end());
+  value.elementBytes = getElementBytes(elementType);
   return value;
 }
 
 std::optional<unsigned> PlanGraph::addValue(Value value) {
   auto type = dyn_cast<RankedTensorType>(value.getType());
-  if (!type || !type.hasStaticShape() || isConstantTensor(value))
+  if (!type || isConstantTensor(value) || !hasTraceableSizes(value))
     return std::nullopt;
   auto [it, isNew] = numbers.try_emplace(value, values.size());
   if (!isNew)
     return it->second;
-  graph.values.push_back(makeValue(type));
+  SmallVector<int64_t> shape = hints.getShape(value);
+  graph.values.push_back(makeValue(shape, type.getElementType()));
+  hasUnknownSizes |= !type.hasStaticShape();
   // What lies in a loop moves each time around.
   graph.values.back().elementBytes *= getTripCount(value.getParentBlock());
   values.push_back(value);
@@ -162,14 +164,20 @@ static SmallVector<uint64_t, 2> keepLinear(ArrayRef<uint64_t> sets,
 }
 
 void PlanGraph::addOperator(Operation *op) {
-  // Every device makes what it needs of it.
-  if (op->getNumResults() == 1 && isConstantTensor(op->getResult(0)))
+  // Every device makes what it needs of it, and knows all sizes.
+  if ((op->getNumResults() == 1 && isConstantTensor(op->getResult(0))) ||
+      getReadDim(op))
     return;
   auto semantics = op->getAttrOfType<SemanticsAttr>(TofuDialect::kSemantics);
   PlannedOperator planned{op, semantics, {}};
   search::Operator described;
-  FailureOr<search::Operator> known = semantics && !hasDynamicTensors(op)
-                                          ? semantics.getOperator()
+  // What is made in parts must be known to fit together.
+  bool isTraceable = llvm::all_of(op->getResults(), [](Value result) {
+    return !isa<RankedTensorType>(result.getType()) ||
+           hasTraceableSizes(result);
+  });
+  FailureOr<search::Operator> known = semantics && isTraceable
+                                          ? hints.getOperator(op, semantics)
                                           : FailureOr<search::Operator>();
   if (succeeded(known))
     described = *known;
@@ -201,7 +209,8 @@ void PlanGraph::addOperator(Operation *op) {
     added.results.push_back(produced);
   }
   added.linear = keepLinear(described.linear, planned.operands);
-  if (added.operands.empty() && added.results.empty())
+  if (added.operands.empty() &&
+      llvm::none_of(op->getResultTypes(), llvm::IsaPred<RankedTensorType>))
     return;
   graph.operators.push_back(std::move(added));
   operators.push_back(std::move(planned));
@@ -262,7 +271,8 @@ PlannedGlobal &PlanGraph::getPlanned(ml_program::GlobalOp global) {
   for (PlannedGlobal &known : globals)
     if (known.op == global)
       return known;
-  search::Value value = makeValue(cast<RankedTensorType>(global.getType()));
+  auto type = cast<RankedTensorType>(global.getType());
+  search::Value value = makeValue(type.getShape(), type.getElementType());
   value.neverPartial = true;
   globals.push_back({global, unsigned(values.size()), {}, {}});
   graph.values.push_back(value);
@@ -299,9 +309,8 @@ void PlanGraph::addGlobals() {
   }
 }
 
-DenseMap<unsigned, unsigned> PlanGraph::getCarried() const {
+DenseMap<unsigned, unsigned> mlir::tofu::getCarried(func::FuncOp f) {
   DenseMap<unsigned, unsigned> carried;
-  func::FuncOp f = function;
   for (unsigned arg = 0; arg < f.getNumArguments(); ++arg)
     for (StringRef name : {StringRef("tf.aliasing_output"),
                            StringRef(TofuDialect::kCarriedTo)}) {
@@ -327,7 +336,8 @@ void PlanGraph::addCarried() {
   });
 }
 
-PlanGraph::PlanGraph(func::FuncOp function) : function(function) {
+PlanGraph::PlanGraph(func::FuncOp function, int64_t sizeHint)
+    : function(function), sizeHint(sizeHint), hints(sizeHint) {
   for (BlockArgument arg : function.getArguments())
     addValue(arg);
   addOperations(function.getBody().front());

@@ -10,6 +10,7 @@
 #define TOFU_LIB_TRANSFORMS_PLANGRAPH_H
 
 #include "Branches.h"
+#include "GlobalSizes.h"
 #include "Globals.h"
 #include "Tofu/Dialect/Placement.h"
 #include "Tofu/Search/Search.h"
@@ -31,6 +32,10 @@ struct PlannedOperator {
   SmallVector<unsigned> operands;
 };
 
+/// Which result of a function must keep the layout of which argument: argument
+/// numbers by result number (`tf.aliasing_output`, `tofu.carried_to`).
+DenseMap<unsigned, unsigned> getCarried(func::FuncOp function);
+
 /// A global, and what stands for it in the graph.
 struct PlannedGlobal {
   ml_program::GlobalOp op;
@@ -40,12 +45,16 @@ struct PlannedGlobal {
 };
 
 /// The annotated function as the search sees it. Constants and remade values
-/// are left out, and so are values of unknown size, which stay whole.
+/// are left out, and so are values of sizes that only they themselves tell,
+/// which stay whole. Other unknown sizes are those that follow if arguments
+/// have `sizeHint` elements along each dim of unknown size.
 class PlanGraph {
 public:
-  explicit PlanGraph(func::FuncOp function);
+  PlanGraph(func::FuncOp function, int64_t sizeHint);
 
   func::FuncOp function;
+  int64_t sizeHint;
+  bool hasUnknownSizes = false;
   search::PartitionGraph graph;
   std::vector<PlannedOperator> operators; ///< as in `graph`
   std::vector<Value> values;              ///< as in `graph`; null for globals
@@ -68,9 +77,9 @@ public:
   std::optional<unsigned> findUntied(const search::Plan &plan,
                                      FlatSymbolRefAttr mesh) const;
 
-  /// Which result must keep the layout of which argument: argument numbers by
-  /// result number (`tf.aliasing_output`, `tofu.carried_to`).
-  DenseMap<unsigned, unsigned> getCarried() const;
+  DenseMap<unsigned, unsigned> getCarried() const {
+    return tofu::getCarried(function);
+  }
 
   /// A hash of what the plan depends on: operations, types, how they are
   /// connected, semantics.
@@ -98,6 +107,7 @@ private:
   search::Strategy toSemantics(unsigned i, search::Strategy strategy) const;
   search::Strategy toGraph(unsigned i, search::Strategy strategy) const;
 
+  SizeHints hints;
   DenseMap<Value, unsigned> numbers;
 };
 

@@ -121,7 +121,10 @@ void mlir::tofu::printPlan(raw_ostream &os, const PlanGraph &graph,
   func::FuncOp function = graph.function;
   os << "plan of @" << function.getName() << " on " << plan.mesh.numDevices()
      << " devices (" << meshText(plan.mesh)
-     << "); bytes are received, summed over devices\n";
+     << "); bytes are received, summed over devices";
+  if (graph.hasUnknownSizes)
+    os << ", for unknown sizes of " << graph.sizeHint;
+  os << "\n";
   printColumns(os, {"where", "operator", "iteration space", "strategy",
                     "result layout", "operand bytes", "result bytes"});
   std::vector<Line> lines;

@@ -18,11 +18,6 @@
 using namespace mlir;
 using namespace mlir::tofu;
 
-static bool isStaticTensor(Value value) {
-  auto type = dyn_cast<RankedTensorType>(value.getType());
-  return type && type.hasStaticShape();
-}
-
 /// The elements of a constant tensor that are all the same.
 static SplatElementsAttr getSplat(Value value) {
   SplatElementsAttr elements;
@@ -36,7 +31,7 @@ static bool isZero(Attribute number) {
 }
 
 bool mlir::tofu::isRemade(Value value) {
-  if (!isStaticTensor(value))
+  if (!isa<RankedTensorType>(value.getType()))
     return false;
   if (value.getDefiningOp<tensor::EmptyOp>() || getSplat(value))
     return true;
@@ -64,6 +59,7 @@ static Value getScalar(OpBuilder &builder, Location loc, Value value,
 }
 
 Value mlir::tofu::remake(OpBuilder &builder, Location loc, Value value,
+                         const GlobalShape &shape,
                          PlacementAttrInterface placement,
                          const search::Mesh &mesh, const IRMapping &mapping) {
   auto global = cast<RankedTensorType>(value.getType());
@@ -71,7 +67,8 @@ Value mlir::tofu::remake(OpBuilder &builder, Location loc, Value value,
   RankedTensorType local = getLocalType(global, placement, mesh);
   if (splat && local.hasStaticShape())
     return arith::ConstantOp::create(builder, loc, splat.resizeSplat(local));
-  Value empty = createLocalEmpty(builder, loc, global, placement, mesh);
+  Value empty = createLocalEmpty(builder, loc, global.getElementType(), shape,
+                                 placement, mesh);
   Value scalar = getScalar(builder, loc, value, mapping);
   if (!scalar)
     return empty;

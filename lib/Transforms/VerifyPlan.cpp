@@ -12,6 +12,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "GlobalSizes.h"
 #include "PlanGraph.h"
 #include "Tofu/Dialect/Linearity.h"
 #include "Tofu/Search/Proof.h"
@@ -186,17 +187,18 @@ struct Part {
   Combiner combiner = Combiner::None;
   bool cutsReduction = false;
 
-  Part(Operation *op, StrategyAttr strategy, MeshOp mesh)
+  Part(Operation *op, StrategyAttr strategy, MeshOp mesh, SizeHints &hints)
       : op(op),
         semantics(op->getAttrOfType<SemanticsAttr>(TofuDialect::kSemantics)),
-        strategy(strategy), described(*semantics.getOperator()),
+        strategy(strategy), described(*hints.getOperator(op, semantics)),
         partial(strategy.getPartial().getNames()) {
     if (!partial.empty())
       combiner = Combiner::Sum;
+    for (const search::IterationDim &dim : described.dims)
+      shape.push_back(dim.size);
     for (auto [dim, axes] :
          llvm::zip_equal(semantics.getDims(), strategy.getDims())) {
       search::Axes resolved = axes.resolve(mesh.getMesh());
-      shape.push_back(dim.getSize());
       cutting.append(resolved);
       if (dim.getKind() != DimKind::Reduction) {
         sharing.append(resolved);
@@ -247,11 +249,12 @@ struct Proofs {
 /// earlier ones.
 class Verifier {
 public:
-  Verifier(func::FuncOp function, MeshOp meshOp, bool resharded, Proofs &proofs)
+  Verifier(func::FuncOp function, MeshOp meshOp, bool resharded,
+           int64_t sizeHint, Proofs &proofs)
       : function(function),
         meshName(FlatSymbolRefAttr::get(meshOp.getSymNameAttr())),
         meshOp(meshOp), mesh(meshOp.getMesh()), resharded(resharded),
-        prover(proofs.prover), known(proofs.known) {}
+        hints(sizeHint), prover(proofs.prover), known(proofs.known) {}
 
   LogicalResult run() {
     if (failed(visitArguments()))
@@ -267,17 +270,25 @@ public:
 private:
   using Boxes = SmallVector<search::Box>;
 
-  static ArrayRef<int64_t> shapeOf(Value value) {
-    return cast<RankedTensorType>(value.getType()).getShape();
+  static RankedTensorType typeOf(Value value) {
+    return cast<RankedTensorType>(value.getType());
   }
 
-  static bool isStatic(Value value) {
-    auto type = dyn_cast<RankedTensorType>(value.getType());
-    return type && type.hasStaticShape();
+  /// With a number for each unknown size.
+  SmallVector<int64_t> shapeOf(Value value) { return hints.getShape(value); }
+
+  /// True if the sizes of all that `op` uses and makes are in the types.
+  static bool isStatic(Operation *op) {
+    auto isKnown = [](Value value) {
+      auto type = dyn_cast<RankedTensorType>(value.getType());
+      return !type || type.hasStaticShape();
+    };
+    return llvm::all_of(getTensorOperands(op), isKnown) &&
+           llvm::all_of(op->getResults(), isKnown);
   }
 
   LayoutAttr wholeOf(Value value) {
-    return LayoutAttr::getWhole(meshName, shapeOf(value).size());
+    return LayoutAttr::getWhole(meshName, typeOf(value).getRank());
   }
 
   PlacementAttrInterface placementOf(Value value) {
@@ -298,7 +309,7 @@ private:
   /// says.
   LogicalResult checkMove(Operation *op, const Twine &what,
                           PlacementAttrInterface from,
-                          PlacementAttrInterface to, Type type) {
+                          PlacementAttrInterface to, Value value) {
     // A whole value may become partial: it then counts on one device only.
     if (!from.getPartialAxes().empty() && !to.getPartialAxes().empty() &&
         from.getCombiner() != to.getCombiner())
@@ -308,14 +319,16 @@ private:
                           << stringifyCombiner(to.getCombiner());
     std::vector<const void *> key{Attribute(from).getAsOpaquePointer(),
                                   Attribute(to).getAsOpaquePointer(),
-                                  type.getAsOpaquePointer()};
-    if (from == to || known.count(key))
+                                  typeOf(value).getAsOpaquePointer()};
+    bool isKeyed = typeOf(value).hasStaticShape();
+    if (from == to || (isKeyed && known.count(key)))
       return success();
-    ArrayRef<int64_t> shape = cast<RankedTensorType>(type).getShape();
+    SmallVector<int64_t> shape = shapeOf(value);
     if (auto flaw = prover.withinUnion(boxesOf(to, shape), boxesOf(from, shape),
                                        shape, mesh))
       return complain(op) << what << ": " << explain(*flaw, "hold");
-    known.insert(std::move(key));
+    if (isKeyed)
+      known.insert(std::move(key));
     return success();
   }
 
@@ -340,11 +353,11 @@ private:
   LogicalResult checkNeed(Operation *op, const Twine &what, Value value,
                           PlacementAttrInterface need) {
     PlacementAttrInterface have = placementOf(value);
-    ArrayRef<int64_t> shape = shapeOf(value);
-    if (have == need || !isStatic(value))
+    SmallVector<int64_t> shape = shapeOf(value);
+    if (have == need)
       return success();
     if (!resharded)
-      return checkMove(op, what, have, need, value.getType());
+      return checkMove(op, what, have, need, value);
     if (failed(checkPartial(op, what, have, need.getPartialAxes(),
                             need.getCombiner())))
       return failure();
@@ -360,8 +373,9 @@ private:
       return op.emitOpError() << "is on " << op.getFrom().getMesh()
                               << ", the plan on " << meshName;
     Value input = op.getInput();
-    ArrayRef<int64_t> shape = op.getGlobalShape();
-    if (shapeOf(input) != shape || shapeOf(op) != shape)
+    SmallVector<int64_t> shape = shapeOf(input);
+    if (typeOf(input).getShape() != op.getGlobalShape() ||
+        typeOf(op).getShape() != op.getGlobalShape())
       return op.emitOpError() << "has local types; verify before tofu-localize";
     if (isRemade(input))
       return checkRemade(op, "input", input, op.getFrom().getPartialAxes(),
@@ -375,7 +389,7 @@ private:
         return op.emitOpError()
                << "input: device " << flaw->device << " holds "
                << toString(flaw->point) << ", by from it doesn't";
-    return checkMove(op, "input", op.getFrom(), op.getTo(), input.getType());
+    return checkMove(op, "input", op.getFrom(), op.getTo(), input);
   }
 
   /// Checks that a value that all devices make alike may be taken as partial.
@@ -410,11 +424,9 @@ private:
                                                 {}, Combiner::Sum)))
         return failure();
       for (Value input : handover.inputs) {
-        if (isStatic(input))
-          if (auto flaw = prover.cover(boxesOf(*layout, shapeOf(input)),
-                                       shapeOf(input), mesh))
-            return complain(op)
-                   << "what it hands on: " << explain(*flaw, "hold");
+        if (auto flaw = prover.cover(boxesOf(*layout, shapeOf(input)),
+                                     shapeOf(input), mesh))
+          return complain(op) << "what it hands on: " << explain(*flaw, "hold");
         placements[input] = *layout;
       }
     }
@@ -439,7 +451,8 @@ private:
   }
 
   LogicalResult visit(Operation *op) {
-    if (op->getNumResults() == 1 && isConstantTensor(op->getResult(0)))
+    if ((op->getNumResults() == 1 && isConstantTensor(op->getResult(0))) ||
+        getReadDim(op))
       return success();
     if (auto reshard = dyn_cast<ReshardOp>(op))
       return visitReshard(reshard);
@@ -465,7 +478,7 @@ private:
                                << " has a local type; verify before "
                                   "tofu-localize";
     Value value = access.loaded ? access.loaded : access.stored->get();
-    ArrayRef<int64_t> shape = shapeOf(value);
+    SmallVector<int64_t> shape = shapeOf(value);
     if (auto flaw = prover.cover(boxesOf(*layout, shape), shape, mesh))
       return complain(op) << "global @" << access.global.getSymName() << ": "
                           << explain(*flaw, "hold");
@@ -484,13 +497,13 @@ private:
         good &= succeeded(
             checkNeed(op, "operand " + Twine(i), value, wholeOf(value)));
     for (OpResult result : op->getOpResults())
-      if (isStatic(result))
+      if (isa<RankedTensorType>(result.getType()))
         good &= succeeded(define(result, wholeOf(result)));
     return success(good);
   }
 
   LogicalResult visitPart(Operation *op, StrategyAttr strategy) {
-    Part part(op, strategy, meshOp);
+    Part part(op, strategy, meshOp, hints);
     std::vector<const void *> key{part.semantics.getAsOpaquePointer(),
                                   strategy.getAsOpaquePointer(),
                                   meshOp.getAsOpaquePointer()};
@@ -508,7 +521,8 @@ private:
       good &= succeeded(
           define(result, part.getProduced(result.getResultNumber(), mesh)));
     }
-    if (known.count(key)) {
+    bool isKeyed = isStatic(op);
+    if (isKeyed && known.count(key)) {
       ++numAlike;
       return success(good);
     }
@@ -517,7 +531,8 @@ private:
         failed(proveResults(part)))
       return failure();
     ++numProved;
-    known.insert(std::move(key));
+    if (isKeyed)
+      known.insert(std::move(key));
     return success();
   }
 
@@ -568,8 +583,7 @@ private:
                     });
       if (!passes)
         layout = cast<LayoutAttr>(layout.withPartial({}, Combiner::None));
-      return checkMove(part.op, what, placementOf(value), layout,
-                       value.getType());
+      return checkMove(part.op, what, placementOf(value), layout, value);
     }
     ArrayRef<StringAttr> axes;
     if (part.passes(i))
@@ -578,13 +592,13 @@ private:
       return checkRemade(part.op, what, value, axes, Combiner::Sum);
     if (!resharded)
       return checkMove(part.op, what, placementOf(value),
-                       getNeed(part, i, value), value.getType());
+                       getNeed(part, i, value), value);
     return checkPartial(part.op, what, placementOf(value), axes, Combiner::Sum);
   }
 
   PlacementAttrInterface getNeed(const Part &part, unsigned i, Value value) {
-    return getOperandPlacement(part.semantics, part.strategy, i, shapeOf(value),
-                               mesh);
+    return getOperandPlacement(part.semantics, part.strategy, i,
+                               typeOf(value).getShape(), mesh);
   }
 
   /// Where a device reads operand `i` from when it runs; null if it isn't read
@@ -623,7 +637,7 @@ private:
     for (auto [i, result] : llvm::enumerate(part.op->getOpResults())) {
       if (!isa<RankedTensorType>(result.getType()))
         continue;
-      ArrayRef<int64_t> shape = shapeOf(result);
+      SmallVector<int64_t> shape = shapeOf(result);
       Boxes made = boxesOf(part.getProduced(i, mesh), shape);
       auto flaw = prover.makes(part.described.dims, part.parts,
                                part.described.results[i].index, shape, made);
@@ -658,8 +672,7 @@ private:
     // Until there are reshards, uses find the value in its layout.
     if (!resharded)
       placements[result] = layout;
-    return checkMove(result.getOwner(), what, produced, layout,
-                     result.getType());
+    return checkMove(result.getOwner(), what, produced, layout, result);
   }
 
   //===--------------------------------------------------------------------===//
@@ -690,9 +703,7 @@ private:
     if (!layout)
       return function.emitOpError()
              << what << " has no tofu.layout; run tofu-plan";
-    if (!isStatic(value))
-      return success();
-    ArrayRef<int64_t> shape = shapeOf(value);
+    SmallVector<int64_t> shape = shapeOf(value);
     if (auto flaw = prover.cover(boxesOf(layout, shape), shape, mesh))
       return function.emitOpError() << what << ": " << explain(*flaw, "hold");
     return success();
@@ -700,7 +711,7 @@ private:
 
   LogicalResult visitReturn(Operation *op) {
     bool good = true;
-    DenseMap<unsigned, unsigned> carried = PlanGraph(function).getCarried();
+    DenseMap<unsigned, unsigned> carried = getCarried(function);
     for (auto [i, value] : llvm::enumerate(op->getOperands())) {
       if (!isa<RankedTensorType>(value.getType()))
         continue;
@@ -735,6 +746,7 @@ private:
   MeshOp meshOp;
   search::Mesh mesh;
   bool resharded;
+  SizeHints hints;
   search::Prover &prover;
   std::set<std::vector<const void *>> &known;
   DenseMap<Value, PlacementAttrInterface> placements;
@@ -753,7 +765,7 @@ struct VerifyPlanPass : public tofu::impl::VerifyPlanPassBase<VerifyPlanPass> {
         return signalPassFailure();
       if (!*mesh)
         continue;
-      Verifier verifier(function, *mesh, resharded, proofs);
+      Verifier verifier(function, *mesh, resharded, sizeHint, proofs);
       if (failed(verifier.run()))
         signalPassFailure();
       numProved += verifier.numProved;

@@ -8,11 +8,18 @@
 
 // version, all_gather, no combiner, f32, rank 1, 2 devices, 1 addend, 1 slot;
 // families, addends, slots; boxes that are held; boxes that are wanted.
-// CHECK-DAG:   llvm.mlir.global internal constant @[[$GATHER:[a-z_0-9]+]](dense<[2, 1, 0, 0, 1, 2, 1, 1, 0, 0, 0, 0, 0, 0, 0, 4, 4, 8, 0, 8, 0, 8]> : tensor<22xi64>)
+// CHECK-DAG:   llvm.mlir.global internal constant @[[$GATHER:[a-z_0-9]+]](dense<[3, 1, 0, 0, 1, 2, 1, 1, 0, 0, 0, 0, 0, 0, 0, 4, 4, 8, 0, 8, 0, 8]> : tensor<22xi64>)
 // Partial sums: an addend on each device.
-// CHECK-DAG:   llvm.mlir.global internal constant @[[$REDUCE:[a-z_0-9]+]](dense<[2, 0, 1, 0, 1, 2, 2, 1, 0, 0, 0, 1, 0, 0, 0, 8, 0, 8, 0, 8, 0, 8]> : tensor<22xi64>)
+// CHECK-DAG:   llvm.mlir.global internal constant @[[$REDUCE:[a-z_0-9]+]](dense<[3, 0, 1, 0, 1, 2, 2, 1, 0, 0, 0, 1, 0, 0, 0, 8, 0, 8, 0, 8, 0, 8]> : tensor<22xi64>)
+// version, rank 2, 1 axis of 2, rows unknown, 4 columns; 2 dims: unknown over axis
+// 0, and 3; rows of 2 terms, 3 * dim 0 + dim 1; all columns.
+// CHECK-DAG:   llvm.mlir.global internal constant @{{[a-z_0-9]+}}(dense<[3, 2, 1, 2, -1, 4, 2, -1, 1, 0, 3, 0, 2, 0, 0, 3, 1, 1, -1, 0]> : tensor<20xi64>)
+// version, all_gather, no combiner, f32, rank 2, 2 devices, 1 addend, 1 slot;
+// families, addends, slots; rank 2, 1 axis of 2, rows unknown, 4 columns; twice 2
+// dims of these sizes, the first one cut over axis 0 or none, each an index.
+// CHECK-DAG:   llvm.mlir.global internal constant @{{[a-z_0-9]+}}(dense<[3, 1, 0, 0, 2, 2, 1, 1, 0, 0, 0, 0, 0, 0, 2, 1, 2, -1, 4, 2, -1, 1, 0, 4, 0, 1, 0, 0, 1, 1, 0, 1, 1, 2, -1, 0, 4, 0, 1, 0, 0, 1, 1, 0, 1, 1]> : tensor<46xi64>)
 // version, f32, f32, no accumulation, 3 loops, ranks, then the loop of each dim.
-// CHECK-DAG:   llvm.mlir.global internal constant @[[$PRODUCT:[a-z_0-9]+]](dense<[2, 0, 0, 0, 3, 2, 2, 2, 0, 2, 2, 1, 0, 1]> : tensor<14xi64>)
+// CHECK-DAG:   llvm.mlir.global internal constant @[[$PRODUCT:[a-z_0-9]+]](dense<[3, 0, 0, 0, 3, 2, 2, 2, 0, 2, 2, 1, 0, 1]> : tensor<14xi64>)
 // CHECK-DAG:   llvm.mlir.global internal constant @[[$WHERE:[a-z_0-9]+]]("here\00")
 // CHECK-DAG:   llvm.mlir.global internal constant @[[$MESSAGE:[a-z_0-9]+]]("too large\00")
 // CHECK-NOT:   tofu.mesh
@@ -33,6 +40,22 @@ func.func @collectives(%context: !llvm.ptr, %a: memref<4xf32>, %b: memref<8xf32>
   tofu.collective all_reduce %b, %c from #tofu.layout<@mesh, [{}], sum {x}> to #tofu.layout<@mesh, [{}]> in [8]
       : memref<8xf32>, memref<8xf32> loc("here")
   return
+}
+
+// Sizes that are known only when the program runs come in an array, and tables
+// have the cuts in the place of boxes.
+// CHECK-LABEL: func.func @unknown_sizes
+// CHECK-SAME:    %[[CONTEXT:[a-z0-9]+]]: !llvm.ptr
+// CHECK:         llvm.store %{{.*}}, %[[AT:.*]] : i64, !llvm.ptr
+// CHECK:         %[[SIZE:.*]] = llvm.call @tofuShardSize(%[[CONTEXT]], %{{.*}}, %[[SIZES:.*]], %{{.*}}) : (!llvm.ptr, !llvm.ptr, !llvm.ptr, i64) -> i64
+// CHECK:         llvm.call @tofuShardOffset(%[[CONTEXT]], %{{.*}}, %[[SIZES]], %{{.*}}) : (!llvm.ptr, !llvm.ptr, !llvm.ptr, i64) -> i64
+// CHECK:         llvm.call @tofuCollectiveOfSizes(%[[CONTEXT]], %{{.*}}, %{{.*}}, %[[SIZES]], %{{.*}},
+func.func @unknown_sizes(%context: !llvm.ptr, %n: index, %a: memref<?x4xf32>, %b: memref<?x4xf32>) -> (index, index) {
+  %0 = tofu.shard_size 0 of #tofu.boxes<@mesh, [g = ? {x}, i = 3], [g * 3 + i, :]> in [%n, 4] : index
+  %1 = tofu.shard_offset 0 of #tofu.boxes<@mesh, [g = ? {x}, i = 3], [g * 3 + i, :]> in [%n, 4] : index
+  tofu.collective all_gather %a, %b from #tofu.layout<@mesh, [{x}, {}]> to #tofu.layout<@mesh, [{}, {}]> in [%n, 4]
+      : memref<?x4xf32>, memref<?x4xf32> loc("here")
+  return %0, %1 : index, index
 }
 
 // CHECK-LABEL: func.func @contract

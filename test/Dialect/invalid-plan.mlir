@@ -302,7 +302,7 @@ func.func @number_of_dims(%a: tensor<8xf32>) {
 
 tofu.mesh @mesh [x = 2]
 func.func @not_linear(%a: tensor<8xf32>) {
-  // expected-error@below {{'test.op' op a strategy needs known sizes and linear indices}}
+  // expected-error@below {{'test.op' op a strategy needs linear indices}}
   "test.op"(%a) {tofu.semantics = #tofu.semantics<[m = 16], (a[m floordiv 2]) -> ()>,
                  tofu.strategy = #tofu.strategy<@mesh, [{x}]>} : (tensor<8xf32>) -> ()
   return
@@ -312,7 +312,7 @@ func.func @not_linear(%a: tensor<8xf32>) {
 
 tofu.mesh @mesh [x = 2]
 func.func @too_large(%a: tensor<8xf32>) {
-  // expected-error@below {{'test.op' op a strategy needs known sizes and linear indices}}
+  // expected-error@below {{'test.op' op a strategy needs linear indices}}
   "test.op"(%a) {tofu.semantics = #tofu.semantics<[m = 8], (a[m * 9223372036854775807]) -> ()>,
                  tofu.strategy = #tofu.strategy<@mesh, [{x}]>} : (tensor<8xf32>) -> ()
   return
@@ -321,20 +321,20 @@ func.func @too_large(%a: tensor<8xf32>) {
 // -----
 
 tofu.mesh @mesh [x = 2]
-func.func @dynamic(%a: tensor<?xf32>) {
-  // expected-error@below {{'test.op' op a strategy needs known sizes and linear indices}}
-  "test.op"(%a) {tofu.semantics = #tofu.semantics<[m = ?], (a[m]) -> ()>,
-                 tofu.strategy = #tofu.strategy<@mesh, [{x}]>} : (tensor<?xf32>) -> ()
+func.func @unknown_size(%a: tensor<?xf32>) {
+  // expected-error@below {{'test.op' op dim m is cut, but no tensor dim of unknown size is as large}}
+  "test.op"(%a) {tofu.semantics = #tofu.semantics<[m = ?, n = 2 : unsplittable], (a[m * 2 + n]) -> ()>,
+                 tofu.strategy = #tofu.strategy<@mesh, [{x}, {}]>} : (tensor<?xf32>) -> ()
   return
 }
 
 // -----
 
 tofu.mesh @mesh [x = 2]
-func.func @dynamic_tensor(%a: tensor<?xf32>) {
-  // expected-error@below {{'test.op' op a strategy needs known sizes and linear indices}}
-  "test.op"(%a) {tofu.semantics = #tofu.semantics<[m = 8], (a[m]) -> ()>,
-                 tofu.strategy = #tofu.strategy<@mesh, [{x}]>} : (tensor<?xf32>) -> ()
+func.func @known_size(%a: tensor<8xf32>) {
+  // expected-error@below {{'test.op' op dim m is cut, but no tensor dim of unknown size is as large}}
+  "test.op"(%a) {tofu.semantics = #tofu.semantics<[m = ?], (a[m]) -> ()>,
+                 tofu.strategy = #tofu.strategy<@mesh, [{x}]>} : (tensor<8xf32>) -> ()
   return
 }
 
@@ -443,15 +443,6 @@ func.func @layout_rank() {
 
 // -----
 
-tofu.mesh @mesh [x = 2]
-func.func @unknown_size() {
-  // expected-error@below {{'test.op' op result 0: dim 0 is cut, but its size is not known}}
-  %0 = "test.op"() {tofu.layouts = [#tofu.layout<@mesh, [{x}, {}]>]} : () -> tensor<?x4xf32>
-  return
-}
-
-// -----
-
 //===----------------------------------------------------------------------===//
 // Arguments and results of functions
 //===----------------------------------------------------------------------===//
@@ -490,9 +481,28 @@ func.func private @axis() -> (index, tensor<8xf32> {tofu.layout = #tofu.layout<@
 
 // -----
 
-tofu.mesh @mesh [x = 2]
-// expected-error@below {{'func.func' op argument 0: dim 0 is cut, but its size is not known}}
-func.func private @unknown_size(tensor<?xf32> {tofu.layout = #tofu.layout<@mesh, [{x}]>})
+// expected-error@below {{'func.func' op argument 1: tofu.size_of must be the numbers of an argument and of a dim of it}}
+func.func private @size_of_what(tensor<?xf32>, index {tofu.size_of = array<i64: 0>})
+
+// -----
+
+// expected-error@below {{'func.func' op argument 1 is 'f32', the size of a dim is an index}}
+func.func private @no_size(tensor<?xf32>, f32 {tofu.size_of = array<i64: 0, 0>})
+
+// -----
+
+// expected-error@below {{'func.func' op argument 1 is a size of argument 2, function has 2}}
+func.func private @size_of_no_argument(tensor<?xf32>, index {tofu.size_of = array<i64: 2, 0>})
+
+// -----
+
+// expected-error@below {{'func.func' op argument 1 is the size of dim 0 of argument 0, which has no such dim of unknown size}}
+func.func private @size_of_known(tensor<?xf32> {tofu.global_type = tensor<8xf32>}, index {tofu.size_of = array<i64: 0, 0>})
+
+// -----
+
+// expected-error@below {{'func.func' op argument 1 is the size of dim 1 of argument 0, which has no such dim of unknown size}}
+func.func private @size_of_no_dim(tensor<?xf32> {tofu.global_type = tensor<?xf32>}, index {tofu.size_of = array<i64: 0, 1>})
 
 // -----
 

@@ -56,11 +56,6 @@
 // Boxes
 //===----------------------------------------------------------------------===//
 
-// expected-error@below {{boxes need known sizes}}
-"test.op"() {a = #tofu.boxes<@mesh, [m = ? {x}], [m]>} : () -> ()
-
-// -----
-
 // expected-error@below {{index is not linear, or too large}}
 "test.op"() {a = #tofu.boxes<@mesh, [m = 4 {x}], [m mod 2]>} : () -> ()
 

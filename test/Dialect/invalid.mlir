@@ -56,6 +56,34 @@ tofu.mesh @mesh [x = 0]
 
 // -----
 
+tofu.mesh @mesh [x = 2]
+func.func @dim_without_size(%n: index) {
+  // expected-error@below {{'tofu.shard_size' op placement: nothing says how large g is}}
+  %0 = tofu.shard_size 0 of #tofu.boxes<@mesh, [g = ? {x}, i = ?], [g * 4 + i]> in [%n] : index
+  return
+}
+
+// -----
+
+tofu.mesh @mesh [x = 2]
+func.func @missing_size() {
+  // expected-error@below {{'tofu.shard_size' op 0 values for 1 unknown sizes}}
+  %0 = "tofu.shard_size"() {dim = 0, global_shape = array<i64: -9223372036854775808>, placement = #tofu.layout<@mesh, [{x}]>} : () -> index
+  return
+}
+
+// -----
+
+// Over x and y, the parts of any size are those over x and y, not over y and x.
+tofu.mesh @mesh [x = 2, y = 2]
+func.func @no_part(%a: tensor<?xf32>, %n: index) {
+  // expected-error@below {{'tofu.all_gather' op input must be a part of the result}}
+  %0 = tofu.all_gather %a from #tofu.layout<@mesh, [{y, x}]> to #tofu.layout<@mesh, [{x}]> in [%n] : tensor<?xf32> -> tensor<?xf32>
+  return
+}
+
+// -----
+
 //===----------------------------------------------------------------------===//
 // Shard bounds
 //===----------------------------------------------------------------------===//

@@ -106,6 +106,23 @@ func.func @fetch(%x: tensor<4xf32>) -> tensor<5xf32> {
   return %0 : tensor<5xf32>
 }
 
+// Sizes that are known only when the program runs.
+// CHECK-LABEL: func.func @unknown_sizes
+// CHECK-SAME: %[[X:.*]]: tensor<?x4xf32>, %[[N:.*]]: index, %[[A:.*]]: memref<?x4xf32>, %[[B:.*]]: memref<?x4xf32>
+func.func @unknown_sizes(%x: tensor<?x4xf32>, %n: index, %a: memref<?x4xf32>, %b: memref<?x4xf32>) -> (tensor<?x4xf32>, tensor<?x4xf32>, index, index) {
+  // CHECK-NEXT: tofu.reshard %[[X]] from #tofu.layout<@mesh, [{x}, {}]> to #tofu.layout<@mesh, [{}, {x}]> in [%[[N]], 4] : tensor<?x4xf32> -> tensor<?x4xf32>
+  %0 = tofu.reshard %x from #tofu.layout<@mesh, [{x}, {}]> to #tofu.layout<@mesh, [{}, {x}]> in [%n, 4] : tensor<?x4xf32> -> tensor<?x4xf32>
+  // CHECK-NEXT: tofu.all_gather %[[X]] from #tofu.layout<@mesh, [{x, y}, {}]> to #tofu.layout<@mesh, [{x}, {}]> in [%[[N]], 4] : tensor<?x4xf32> -> tensor<?x4xf32>
+  %1 = tofu.all_gather %x from #tofu.layout<@mesh, [{x, y}, {}]> to #tofu.layout<@mesh, [{x}, {}]> in [%n, 4] : tensor<?x4xf32> -> tensor<?x4xf32>
+  // CHECK-NEXT: tofu.shard_offset 0 of #tofu.layout<@mesh, [{x}, {}]> in [%[[N]], 4] : index
+  %2 = tofu.shard_offset 0 of #tofu.layout<@mesh, [{x}, {}]> in [%n, 4] : index
+  // CHECK-NEXT: tofu.shard_size 1 of #tofu.boxes<@mesh, [g = ? {x}, i = 3], [:, g * 3 + i]> in [4, %[[N]]] : index
+  %3 = tofu.shard_size 1 of #tofu.boxes<@mesh, [g = ? {x}, i = 3], [:, g * 3 + i]> in [4, %n] : index
+  // CHECK-NEXT: tofu.collective all_gather %[[A]], %[[B]] from #tofu.layout<@mesh, [{x}, {}]> to #tofu.layout<@mesh, [{}, {}]> in [%[[N]], 4] : memref<?x4xf32>, memref<?x4xf32>
+  tofu.collective all_gather %a, %b from #tofu.layout<@mesh, [{x}, {}]> to #tofu.layout<@mesh, [{}, {}]> in [%n, 4] : memref<?x4xf32>, memref<?x4xf32>
+  return %0, %1, %2, %3 : tensor<?x4xf32>, tensor<?x4xf32>, index, index
+}
+
 // CHECK-LABEL: func.func @collective
 func.func @collective(%a: memref<33x4xf32>, %b: memref<66x4xf32, strided<[?, 1], offset: ?>>) {
   // CHECK-NEXT: tofu.collective all_gather %{{.*}}, %{{.*}} from #tofu.layout<@mesh, [{x}, {}]> to #tofu.layout<@mesh, [{}, {}]> in [66, 4] : memref<33x4xf32>, memref<66x4xf32, strided<[?, 1], offset: ?>>

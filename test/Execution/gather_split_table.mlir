@@ -8,7 +8,7 @@
 
 // RUN: split-file %s %t
 // RUN: tofu-opt %t/gather.mlir --tofu-annotate | FileCheck %s
-// CHECK: #tofu.semantics<[d0 = 5, d1 = 6, d2 = 7 : sum], (_, in1[d0, 0], in2[d2, d1]) -> (out0[d0, d1])>
+// CHECK: #tofu.semantics<[d0 = 5, d1 = 6, d2 = 7 : sum], (_, in1[d0, 0], in2[d2, d1]) -> (out0[d0, d1]), linear [{2}]>
 
 // RUN: tofu-run %t/gather.mlir --devices=2 --check --input=random:1:0:7 --input=random:2
 // RUN: tofu-run %t/gather.mlir --devices=3 --check --input=random:1:0:7 --input=random:2

@@ -14,6 +14,9 @@
 // RUN: tofu-run %s --devices=3 --check
 // RUN: tofu-run %s --devices=8 --check
 
+// Both dims of unknown size, and parts without elements.
+// RUN: tofu-run %s --mesh=x=2,y=2,z=2 --partition-options='algorithm=any seed=2' --check
+
 // CHECK: tensor.collapse_shape {{.*}}#tofu.semantics<[d0 = 2, d1 = 7 after d0, d2 = 5 after d1], (in0[d0, d1, d2]) -> (out0[(d0 * 7 + d1) * 5 + d2]), linear [{0}]>
 // CHECK-SAME: tofu.strategy = #tofu.strategy<@mesh, [{x}, {y}, {}]>
 // CHECK: tensor.expand_shape {{.*}}#tofu.semantics<[d0 = 2, d1 = 35 after d0], (in0[d0 * 35 + d1]) -> (out0[d0, d1]), linear [{0}]>

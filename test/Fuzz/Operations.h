@@ -37,6 +37,12 @@ void addCall(Program &program);
 void addLoop(Program &program);
 void addBranch(Program &program);
 
+void addGather(Program &program);
+void addScatter(Program &program);
+void addGenerate(Program &program);
+void addSoftmax(Program &program);
+void addPack(Program &program);
+
 } // namespace mlir::tofu::fuzz
 
 #endif // TOFU_TEST_FUZZ_OPERATIONS_H

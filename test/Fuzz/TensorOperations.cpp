@@ -394,7 +394,10 @@ void mlir::tofu::fuzz::addRandomOperation(Program &program) {
       {5, addPad},          {5, addConcat},
       {5, addTranspose},    {5, addTensorArithmetic},
       {3, addTensorCast},   {2, addCall},
-      {1, addLoop},         {1, addBranch}};
+      {1, addLoop},         {1, addBranch},
+      {4, addGather},       {3, addScatter},
+      {2, addGenerate},     {3, addSoftmax},
+      {4, addPack}};
   int64_t total = 0;
   for (const Kind &kind : kKinds)
     total += kind.weight;

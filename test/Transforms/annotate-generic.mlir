@@ -62,10 +62,10 @@ func.func @map(%a: tensor<8x4xf32>, %b: tensor<8x4xf32>, %out: tensor<8x4xf32>) 
   return %0 : tensor<8x4xf32>
 }
 
-// A part can't be rebased: 7 - m counts from the other end.
+// An index that counts from the other end can be rebased in the body.
 // CHECK-LABEL: func.func @reversed(
 // CHECK: linalg.generic
-// CHECK-SAME: #tofu.semantics<[d0 = 8 : unsplittable, d1 = 4], (in0[:, d1], _) -> (out0[d0, d1]), linear [{0}]>
+// CHECK-SAME: #tofu.semantics<[d0 = 8, d1 = 4], (_, in1[d0 * -1 + 7, d1]) -> (out0[d0, d1]), linear [{1}]>
 func.func @reversed(%a: tensor<8x4xf32>, %out: tensor<8x4xf32>) -> tensor<8x4xf32> {
   %0 = linalg.generic {indexing_maps = [affine_map<(m, n) -> (-m + 7, n)>, #id2], iterator_types = ["parallel", "parallel"]}
       ins(%a : tensor<8x4xf32>) outs(%out : tensor<8x4xf32>) {
@@ -120,7 +120,7 @@ func.func @windows(%a: tensor<8x5xf32>, %w: tensor<2xf32>, %out: tensor<4x5xf32>
 // embedding's table. Parts of the dim that data indexes add up.
 // CHECK-LABEL: func.func @captured(
 // CHECK: linalg.generic
-// CHECK-SAME: #tofu.semantics<[d0 = 8, d1 = 4, d2 = 100 : sum], (in0[d0], _, in2[d2, d1]) -> (out0[d0, d1])>
+// CHECK-SAME: #tofu.semantics<[d0 = 8, d1 = 4, d2 = 100 : sum], (in0[d0], _, in2[d2, d1]) -> (out0[d0, d1]), linear [{2}]>
 func.func @captured(%ids: tensor<8xindex>, %table: tensor<100x4xf32>, %out: tensor<8x4xf32>) -> tensor<8x4xf32> {
   %0 = linalg.generic {indexing_maps = [#rows, #id2], iterator_types = ["parallel", "parallel"]}
       ins(%ids : tensor<8xindex>) outs(%out : tensor<8x4xf32>) {

@@ -9,20 +9,20 @@
 // An operation without semantics is replicated, with one remark per kind of
 // operation that says why; semantics that contradict the operation are an error.
 
-func.func @dynamic(%a: tensor<?x4xf32>) -> tensor<?x4xf32> {
-  // expected-remark@below {{is replicated: sizes are not known; further ones alike are not reported}}
-  %0 = math.exp %a : tensor<?x4xf32>
+func.func @unknown(%a: tensor<8x4xf32>) -> tensor<8x4xf32> {
+  // expected-remark@below {{is replicated: it has no semantics; further ones alike are not reported}}
+  %0 = "test.unknown"(%a) : (tensor<8x4xf32>) -> tensor<8x4xf32>
   // Not again.
-  %1 = math.exp %0 : tensor<?x4xf32>
-  // expected-remark@below {{is replicated: sizes are not known; further ones alike are not reported}}
-  %2 = linalg.add ins(%0, %1 : tensor<?x4xf32>, tensor<?x4xf32>) outs(%a : tensor<?x4xf32>) -> tensor<?x4xf32>
-  return %2 : tensor<?x4xf32>
+  %1 = "test.unknown"(%0) : (tensor<8x4xf32>) -> tensor<8x4xf32>
+  // expected-remark@below {{is replicated: it has no semantics; further ones alike are not reported}}
+  %2 = "test.other"(%1) : (tensor<8x4xf32>) -> tensor<8x4xf32>
+  return %2 : tensor<8x4xf32>
 }
 
 // Nor in the next function.
-func.func @dynamic_again(%a: tensor<?xf32>) -> tensor<?xf32> {
-  %0 = math.exp %a : tensor<?xf32>
-  return %0 : tensor<?xf32>
+func.func @unknown_again(%a: tensor<8xf32>) -> tensor<8xf32> {
+  %0 = "test.unknown"(%a) : (tensor<8xf32>) -> tensor<8xf32>
+  return %0 : tensor<8xf32>
 }
 
 // -----
@@ -30,7 +30,7 @@ func.func @dynamic_again(%a: tensor<?xf32>) -> tensor<?xf32> {
 func.func @unranked(%a: tensor<*xf32>) -> (tensor<*xf32>, tensor<8xf32>, tensor<*xf32>) {
   // expected-remark@below {{is replicated: not on tensors; further ones alike are not reported}}
   %0 = math.exp %a : tensor<*xf32>
-  // expected-remark@below {{is replicated: sizes are not known; further ones alike are not reported}}
+  // expected-remark@below {{is replicated: not on tensors of known rank; further ones alike are not reported}}
   %1 = tensor.cast %0 : tensor<*xf32> to tensor<8xf32>
   %2 = tensor.cast %1 : tensor<8xf32> to tensor<*xf32>
   return %0, %1, %2 : tensor<*xf32>, tensor<8xf32>, tensor<*xf32>

@@ -82,8 +82,8 @@ func.func @from_elements(%x: f32, %y: f32) -> tensor<2x3xf32> {
 
 // As a collapse and an expansion.
 // CHECK-LABEL: @reshape(
-// CHECK: tensor.collapse_shape {{.*}}[d0 = 6, d1 = 4 : unsplittable],
-// CHECK: tensor.expand_shape {{.*}}[d0 = 3, d1 = 8 : unsplittable],
+// CHECK: tensor.collapse_shape {{.*}}[d0 = 6, d1 = 4 after d0],
+// CHECK: tensor.expand_shape {{.*}}[d0 = 3, d1 = 8 after d0],
 func.func @reshape(%t: tensor<6x4xf32>) -> tensor<3x8xf32> {
   %s = arith.constant dense<[3, 8]> : tensor<2xi32>
   %0 = tensor.reshape %t(%s) : (tensor<6x4xf32>, tensor<2xi32>) -> tensor<3x8xf32>
@@ -91,9 +91,47 @@ func.func @reshape(%t: tensor<6x4xf32>) -> tensor<3x8xf32> {
 }
 
 // CHECK-LABEL: @reshape_in_groups(
-// CHECK: tensor.expand_shape {{.*}}[d0 = 2, d1 = 3 : unsplittable, d2 = 4],
+// CHECK: tensor.expand_shape {{.*}}[d0 = 2, d1 = 3 after d0, d2 = 4],
 func.func @reshape_in_groups(%t: tensor<6x4xf32>) -> tensor<2x3x4xf32> {
   %s = arith.constant dense<[2, 3, 4]> : tensor<3xi32>
   %0 = tensor.reshape %t(%s) : (tensor<6x4xf32>, tensor<3xi32>) -> tensor<2x3x4xf32>
   return %0 : tensor<2x3x4xf32>
+}
+
+// Runs backwards: what the body extracts can be rebased, an indexing map not.
+// CHECK-LABEL: @flip(
+// CHECK: [d0 = 5, d1 = 7], (_, in1[d0 * -1 + 4, d1]) -> (out0[d0, d1])
+func.func @flip(%x: tensor<5x7xf32>) -> tensor<5x7xf32> {
+  %e = tensor.empty() : tensor<5x7xf32>
+  %0 = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (-d0 + 4, d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]}
+      ins(%x : tensor<5x7xf32>) outs(%e : tensor<5x7xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    linalg.yield %in : f32
+  } -> tensor<5x7xf32>
+  return %0 : tensor<5x7xf32>
+}
+
+// CHECK-LABEL: @offset(
+// CHECK: [d0 = 5, d1 = 7], (_, in1[d0 + 3, d1]) -> (out0[d0, d1])
+func.func @offset(%x: tensor<9x7xf32>) -> tensor<5x7xf32> {
+  %e = tensor.empty() : tensor<5x7xf32>
+  %0 = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0 + 3, d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]}
+      ins(%x : tensor<9x7xf32>) outs(%e : tensor<5x7xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    linalg.yield %in : f32
+  } -> tensor<5x7xf32>
+  return %0 : tensor<5x7xf32>
+}
+
+// What is not linear may be any index.
+// CHECK-LABEL: @division(
+// CHECK: [d0 = 6, d1 = 7, d2 = 3 : sum], (_, in1[d2, d1]) -> (out0[d0, d1])
+func.func @division(%x: tensor<3x7xf32>) -> tensor<6x7xf32> {
+  %e = tensor.empty() : tensor<6x7xf32>
+  %0 = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0 floordiv 2, d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]}
+      ins(%x : tensor<3x7xf32>) outs(%e : tensor<6x7xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    linalg.yield %in : f32
+  } -> tensor<6x7xf32>
+  return %0 : tensor<6x7xf32>
 }

@@ -62,7 +62,7 @@ func.func @scalars_in_tensors(%a: tensor<f32>) -> tensor<f32> {
 // the collapsed one.
 // CHECK-LABEL: func.func @collapse(
 // CHECK: tensor.collapse_shape
-// CHECK-SAME: #tofu.semantics<[d0 = 2, d1 = 3 : unsplittable, d2 = 4], (in0[d0, d1, d2]) -> (out0[d0 * 3 + d1, d2]), linear [{0}]>
+// CHECK-SAME: #tofu.semantics<[d0 = 2, d1 = 3 after d0, d2 = 4], (in0[d0, d1, d2]) -> (out0[d0 * 3 + d1, d2]), linear [{0}]>
 func.func @collapse(%a: tensor<2x3x4xf32>) -> tensor<6x4xf32> {
   %0 = tensor.collapse_shape %a [[0, 1], [2]] : tensor<2x3x4xf32> into tensor<6x4xf32>
   return %0 : tensor<6x4xf32>
@@ -71,7 +71,7 @@ func.func @collapse(%a: tensor<2x3x4xf32>) -> tensor<6x4xf32> {
 // Dims of size one are no dims to cut.
 // CHECK-LABEL: func.func @collapse_unit(
 // CHECK: tensor.collapse_shape
-// CHECK-SAME: #tofu.semantics<[d0 = 8, d1 = 4 : unsplittable], (in0[0, d0, 0, d1]) -> (out0[d0 * 4 + d1]), linear [{0}]>
+// CHECK-SAME: #tofu.semantics<[d0 = 8, d1 = 4 after d0], (in0[0, d0, 0, d1]) -> (out0[d0 * 4 + d1]), linear [{0}]>
 func.func @collapse_unit(%a: tensor<1x8x1x4xf32>) -> tensor<32xf32> {
   %0 = tensor.collapse_shape %a [[0, 1, 2, 3]] : tensor<1x8x1x4xf32> into tensor<32xf32>
   return %0 : tensor<32xf32>
@@ -87,7 +87,7 @@ func.func @collapse_to_scalar(%a: tensor<1x1xf32>) -> tensor<f32> {
 
 // CHECK-LABEL: func.func @expand(
 // CHECK: tensor.expand_shape
-// CHECK-SAME: #tofu.semantics<[d0 = 2, d1 = 3 : unsplittable, d2 = 5 : unsplittable, d3 = 4], (in0[(d0 * 3 + d1) * 5 + d2, d3]) -> (out0[d0, d1, d2, d3]), linear [{0}]>
+// CHECK-SAME: #tofu.semantics<[d0 = 2, d1 = 3 after d0, d2 = 5 after d1, d3 = 4], (in0[(d0 * 3 + d1) * 5 + d2, d3]) -> (out0[d0, d1, d2, d3]), linear [{0}]>
 func.func @expand(%a: tensor<30x4xf32>) -> tensor<2x3x5x4xf32> {
   %0 = tensor.expand_shape %a [[0, 1, 2], [3]] output_shape [2, 3, 5, 4] : tensor<30x4xf32> into tensor<2x3x5x4xf32>
   return %0 : tensor<2x3x5x4xf32>

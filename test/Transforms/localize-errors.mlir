@@ -161,3 +161,17 @@ func.func @unread_source(%a: tensor<8xf32> {tofu.layout = #tofu.layout<@mesh, [{
       tofu.strategy = #tofu.strategy<@mesh, [{x}, {}]>, tofu.layouts = [#tofu.layout<@mesh, [{x}, {}]>]} : tensor<8xf32> into tensor<4x2xf32>
   return %0 : tensor<4x2xf32>
 }
+
+// -----
+
+// What is only a part of it can't tell how large a tensor is.
+tofu.mesh @mesh [x = 2]
+func.func @unknown_size() -> (tensor<?xf32> {tofu.layout = #tofu.layout<@mesh, [{}]>}) {
+  // expected-error@below {{'tensor.dim' op nothing but the tensor tells the size of its dim 0, which is cut}}
+  %0 = "test.op"() {tofu.semantics = #tofu.semantics<[m = ?], () -> (r[m])>, tofu.strategy = #tofu.strategy<@mesh, [{x}]>,
+                    tofu.layouts = [#tofu.layout<@mesh, [{}]>]} : () -> tensor<?xf32>
+  %c0 = arith.constant 0 : index
+  %n = tensor.dim %0, %c0 : tensor<?xf32>
+  %1 = tofu.reshard %0 from #tofu.layout<@mesh, [{x}]> to #tofu.layout<@mesh, [{}]> in [%n] : tensor<?xf32> -> tensor<?xf32>
+  return %1 : tensor<?xf32>
+}

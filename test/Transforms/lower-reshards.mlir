@@ -232,3 +232,51 @@ func.func @no_elements(%a: tensor<0x4xf32>) -> tensor<0x2xf32> {
   %0 = tofu.reshard %a from #tofu.layout<@mesh, [{}, {}]> to #tofu.layout<@mesh, [{}, {x}]> in [0, 4] : tensor<0x4xf32> -> tensor<0x2xf32>
   return %0 : tensor<0x2xf32>
 }
+
+//===----------------------------------------------------------------------===//
+// Unknown sizes: only what is right for all of them
+//===----------------------------------------------------------------------===//
+
+// A part of the same rows, of a static dim and of one of unknown size.
+// CHECK-LABEL: func.func @unknown_slice(
+// CHECK-SAME: %[[A:[^:]+]]: tensor<?x6xf32>, %[[N:[^:]+]]: index
+// CHECK-NEXT: %[[HAVE:.*]] = tofu.shard_offset 0 of #tofu.layout<@mesh, [{x}, {}]> in [%[[N]], 6] : index
+// CHECK-NEXT: %[[WANT:.*]] = tofu.shard_offset 0 of #tofu.layout<@mesh, [{x, y}, {}]> in [%[[N]], 6] : index
+// CHECK-NEXT: %[[LO:.*]] = arith.subi %[[WANT]], %[[HAVE]] : index
+// CHECK-NEXT: %[[SIZE:.*]] = tofu.shard_size 0 of #tofu.layout<@mesh, [{x, y}, {}]> in [%[[N]], 6] : index
+// CHECK-NEXT: tensor.extract_slice %[[A]][%[[LO]], 0] [%[[SIZE]], 6] [1, 1] : tensor<?x6xf32> to tensor<?x6xf32>
+func.func @unknown_slice(%a: tensor<?x6xf32>, %n: index) -> tensor<?x6xf32> {
+  %0 = tofu.reshard %a from #tofu.layout<@mesh, [{x}, {}]> to #tofu.layout<@mesh, [{x, y}, {}]> in [%n, 6] : tensor<?x6xf32> -> tensor<?x6xf32>
+  return %0 : tensor<?x6xf32>
+}
+
+// CHECK-LABEL: func.func @unknown_collectives(
+// CHECK-SAME: %[[A:[^:]+]]: tensor<?x6xf32>, %[[N:[^:]+]]: index
+// CHECK-NEXT: tofu.all_gather %[[A]] from #tofu.layout<@mesh, [{x, y}, {}]> to #tofu.layout<@mesh, [{x}, {}]> in [%[[N]], 6]
+// CHECK-NEXT: tofu.all_to_all %[[A]] from #tofu.layout<@mesh, [{x}, {}]> to #tofu.layout<@mesh, [{}, {x}]> in [%[[N]], 6] : tensor<?x6xf32> -> tensor<?x3xf32>
+// CHECK-NEXT: tofu.all_reduce %[[A]] from #tofu.layout<@mesh, [{x}, {}], sum {y}> to #tofu.layout<@mesh, [{x}, {}]> in [%[[N]], 6]
+// CHECK-NEXT: tofu.reduce_scatter %[[A]] from #tofu.layout<@mesh, [{x}, {}], sum {y}> to #tofu.layout<@mesh, [{x, y}, {}]> in [%[[N]], 6]
+func.func @unknown_collectives(%a: tensor<?x6xf32>, %n: index) -> (tensor<?x6xf32>, tensor<?x3xf32>, tensor<?x6xf32>, tensor<?x6xf32>) {
+  %0 = tofu.reshard %a from #tofu.layout<@mesh, [{x, y}, {}]> to #tofu.layout<@mesh, [{x}, {}]> in [%n, 6] : tensor<?x6xf32> -> tensor<?x6xf32>
+  %1 = tofu.reshard %a from #tofu.layout<@mesh, [{x}, {}]> to #tofu.layout<@mesh, [{}, {x}]> in [%n, 6] : tensor<?x6xf32> -> tensor<?x3xf32>
+  %2 = tofu.reshard %a from #tofu.layout<@mesh, [{x}, {}], sum {y}> to #tofu.layout<@mesh, [{x}, {}]> in [%n, 6] : tensor<?x6xf32> -> tensor<?x6xf32>
+  %3 = tofu.reshard %a from #tofu.layout<@mesh, [{x}, {}], sum {y}> to #tofu.layout<@mesh, [{x, y}, {}]> in [%n, 6] : tensor<?x6xf32> -> tensor<?x6xf32>
+  return %0, %1, %2, %3 : tensor<?x6xf32>, tensor<?x3xf32>, tensor<?x6xf32>, tensor<?x6xf32>
+}
+
+// Groups of three rows are as many rows as groups of rows only if three divides
+// the rows of a part; parts over x and then y are not ones over y and then x.
+// CHECK-LABEL: func.func @unknown_fetches(
+// CHECK-SAME: %[[A:[^:]+]]: tensor<?xf32>, %[[N:[^:]+]]: index
+// CHECK-NEXT: tofu.fetch %[[A]] from #tofu.layout<@mesh, [{x}]> to #tofu.boxes<@mesh, [g = ? {x}, i = 3], [g * 3 + i]> in [%[[N]]]
+// CHECK-NEXT: tofu.fetch %[[A]] from #tofu.layout<@mesh, [{x}]> to #tofu.boxes<@mesh, [m = 4 {x}], [m]> in [%[[N]]]
+// CHECK-NEXT: tofu.all_to_all %[[A]] from #tofu.layout<@square, [{x, y}]> to #tofu.layout<@square, [{y, x}]> in [%[[N]]]
+// CHECK-NEXT: return
+func.func @unknown_fetches(%a: tensor<?xf32>, %n: index) -> (tensor<?xf32>, tensor<?xf32>, tensor<?xf32>, tensor<?xf32>) {
+  %0 = tofu.reshard %a from #tofu.layout<@mesh, [{x}]> to #tofu.boxes<@mesh, [g = ? {x}, i = 3], [g * 3 + i]> in [%n] : tensor<?xf32> -> tensor<?xf32>
+  %1 = tofu.reshard %a from #tofu.layout<@mesh, [{x}]> to #tofu.boxes<@mesh, [m = 4 {x}], [m]> in [%n] : tensor<?xf32> -> tensor<?xf32>
+  %2 = tofu.reshard %a from #tofu.layout<@square, [{x, y}]> to #tofu.layout<@square, [{y, x}]> in [%n] : tensor<?xf32> -> tensor<?xf32>
+  // A dim that fills the tensor is the tensor's dim.
+  %3 = tofu.reshard %a from #tofu.layout<@mesh, [{x}]> to #tofu.boxes<@mesh, [m = ? {x}], [m]> in [%n] : tensor<?xf32> -> tensor<?xf32>
+  return %0, %1, %2, %3 : tensor<?xf32>, tensor<?xf32>, tensor<?xf32>, tensor<?xf32>
+}

@@ -82,7 +82,8 @@
 // CHECK-NEXT: "options": {
 // CHECK: "charge": "once",
 // CHECK-NEXT: "partials": false,
-// CHECK-NEXT: "replication": false
+// CHECK-NEXT: "replication": false,
+// CHECK-NEXT: "size_hint": 1024
 // CHECK-NEXT: },
 // CHECK-NEXT: "search_seconds":
 // CHECK-NEXT: "total_bytes": 256

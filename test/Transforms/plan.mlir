@@ -102,12 +102,12 @@ func.func @replicated(%a: tensor<12xf32>, %i: index) -> tensor<4xf32> {
   return %0 : tensor<4xf32>
 }
 
-// What is too small to be cut is whole, and so is what isn't known.
+// What is too small to be cut is whole. An unknown size is one to be cut.
 // SIX-LABEL: func.func @not_cut(
 // SIX-SAME: %{{.*}}: tensor<f32> {tofu.layout = #tofu.layout<@mesh, []>}
 // SIX-SAME: %{{.*}}: tensor<1x1xf32> {tofu.layout = #tofu.layout<@mesh, [{}, {}]>}
 // SIX-SAME: %{{.*}}: tensor<2xf32> {tofu.layout = #tofu.layout<@mesh, [{a1}]>}
-// SIX-SAME: %{{.*}}: tensor<?xf32> {tofu.layout = #tofu.layout<@mesh, [{}]>}
+// SIX-SAME: %{{.*}}: tensor<?xf32> {tofu.layout = #tofu.layout<@mesh, [{a0, a1}]>}
 // SIX-SAME: %{{[^:]*}}: index, %{{[^:]*}}: tensor<*xf32>)
 // SIX: math.exp
 // SIX-SAME: tofu.strategy = #tofu.strategy<@mesh, [{a1}]>

@@ -151,7 +151,7 @@ func.func @odd_sizes(%a: tensor<0x4xf32> {tofu.layout = #rows}, %b: tensor<f32> 
       : (tensor<0x4xf32>) -> tensor<0x4xf32>
   %1 = "test.op"(%b) {tofu.semantics = #tofu.semantics<[], (a[]) -> (r[])>, tofu.strategy = #tofu.strategy<@mesh, []>, tofu.layouts = [#tofu.layout<@mesh, []>]}
       : (tensor<f32>) -> tensor<f32>
-  %2 = "test.op"(%c) : (tensor<?xf32>) -> tensor<?xf32>
+  %2 = "test.op"(%c) {tofu.layouts = [#whole1]} : (tensor<?xf32>) -> tensor<?xf32>
   return %0, %1, %2 : tensor<0x4xf32>, tensor<f32>, tensor<?xf32>
 }
 

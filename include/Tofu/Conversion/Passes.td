@@ -244,8 +244,9 @@ def LowerGlobals : Pass<"tofu-lower-globals", "::mlir::ModuleOp"> {
     func.func @f(%a: tensor<4xf32>) -> tensor<4xf32> {
       %memory, %is_new = tofu.global_memory "state" : memref<4xf32>
       scf.if %is_new { linalg.fill ins(%one : f32) outs(%memory : memref<4xf32>) }
-      %held = bufferization.to_tensor %memory restrict : memref<4xf32> to tensor<4xf32>
-      %0 = bufferization.alloc_tensor() copy(%held) : tensor<4xf32>
+      %copy = memref.alloc() : memref<4xf32>
+      memref.copy %memory, %copy : memref<4xf32> to memref<4xf32>
+      %0 = bufferization.to_tensor %copy restrict writable : memref<4xf32> to tensor<4xf32>
       bufferization.materialize_in_destination %a in restrict writable %memory
           : (tensor<4xf32>, memref<4xf32>) -> ()
       return %0 : tensor<4xf32>
@@ -259,6 +260,31 @@ def LowerGlobals : Pass<"tofu-lower-globals", "::mlir::ModuleOp"> {
     "::mlir::arith::ArithDialect", "::mlir::bufferization::BufferizationDialect",
     "::mlir::linalg::LinalgDialect", "::mlir::memref::MemRefDialect",
     "::mlir::scf::SCFDialect", "::mlir::tofu::TofuDialect"
+  ];
+}
+
+def ExpandReshapes : Pass<"tofu-expand-reshapes", "::mlir::func::FuncOp"> {
+  let summary = "Rewrite expansions to several dims of unknown size";
+  let description = [{
+    Upstream's lowering of `memref.expand_shape` finds the one unknown size of a
+    group by division. Where a group has several, as a reshape that is cut along
+    two of its dims, the sizes that the operation says are taken.
+
+    Before: buffers. After: the same; each `memref.expand_shape` has at most one
+    dim of unknown size in a group.
+
+    ```mlir
+    %1 = memref.expand_shape %0 [[0, 1]] output_shape [%m, %n]
+        : memref<?xf32> into memref<?x?xf32>
+    // becomes
+    %base, %offset, %size, %stride = memref.extract_strided_metadata %0
+        : memref<?xf32> -> memref<f32>, index, index, index
+    %1 = memref.reinterpret_cast %base to offset: [0], sizes: [%m, %n],
+        strides: [%n, 1] : memref<f32> to memref<?x?xf32>
+    ```
+  }];
+  let dependentDialects = [
+    "::mlir::affine::AffineDialect", "::mlir::memref::MemRefDialect"
   ];
 }
 

@@ -22,10 +22,10 @@ Value createConstantScalar(OpBuilder &builder, Location loc, Type type,
 /// the form that `createConstantScalar` takes. Null for types that have none.
 Attribute getNeutral(Type type, Combiner combiner);
 
-/// A tensor of `type` filled with the neutral element. Null for element types
-/// that have none.
-Value createNeutral(OpBuilder &builder, Location loc, RankedTensorType type,
-                    Combiner combiner);
+/// A tensor of the given shape filled with the neutral element. Null for
+/// element types that have none.
+Value createNeutral(OpBuilder &builder, Location loc, Type elementType,
+                    const GlobalShape &shape, Combiner combiner);
 
 /// The neutral element as a scalar; null if there is none.
 Value createNeutralScalar(OpBuilder &builder, Location loc, Type type,

@@ -39,7 +39,8 @@ void registerBufferizationModels(DialectRegistry &registry);
 
 /// What `op` reads and writes: by its own PartitionableOpInterface, or else
 /// read off what its TilingInterface does. Null if it has neither or cannot be
-/// described; `why` then says why.
+/// described; `why` then says why. With semantics, `why` may say which dim
+/// stays whole because it could not be analysed, and why.
 SemanticsAttr computeSemantics(Operation *op, std::string &why);
 
 /// True if `op` has one of the interfaces that say how it is cut.

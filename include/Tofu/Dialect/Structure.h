@@ -19,6 +19,12 @@
 
 namespace mlir::tofu {
 
+/// Below `root`, has the body of a linalg.generic extract from the inputs whose
+/// index has more than sums of dims with positive factors, such as one that
+/// runs backwards: unlike the indexing maps, what it extracts can be rebased to
+/// a part. The affine, arith, linalg and tensor dialects must be loaded.
+void structureIndexing(RewriterBase &rewriter, Operation *root);
+
 /// Below `root`, rewrites tensor.generate, tensor.gather and tensor.bitcast to
 /// linalg.generic, tensor.insert to tensor.insert_slice, and tensor.reshape to
 /// collapse_shape and expand_shape where its result's size is known. The

@@ -21,12 +21,34 @@
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
 
 #include "Tofu/Dialect/TofuDialect.h.inc"
 #include "Tofu/Dialect/TofuEnums.h.inc"
 
 namespace mlir::tofu {
 class LocalPiece;
+
+/// The sizes of a whole tensor. Those that are known only when the program runs
+/// are `ShapedType::kDynamic`, with their values in order.
+struct GlobalShape {
+  GlobalShape() = default;
+  GlobalShape(ArrayRef<int64_t> sizes, ValueRange values = {})
+      : sizes(sizes), values(values) {}
+
+  static GlobalShape get(ArrayRef<OpFoldResult> mixed);
+
+  bool isStatic() const { return values.empty(); }
+  bool operator==(const GlobalShape &o) const {
+    return sizes == o.sizes && values == o.values;
+  }
+
+  /// The size of a dim: an index attribute or a value.
+  OpFoldResult getSize(MLIRContext *context, unsigned dim) const;
+
+  SmallVector<int64_t> sizes;
+  SmallVector<Value> values;
+};
 } // namespace mlir::tofu
 
 #include "Tofu/Dialect/TofuAttrInterfaces.h.inc"

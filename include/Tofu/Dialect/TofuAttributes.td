@@ -75,7 +75,8 @@ def Tofu_PlacementAttrInterface : AttrInterface<"PlacementAttrInterface"> {
            "::mlir::tofu::Combiner":$combiner)>,
     InterfaceMethod<[{
         The boxes as a function of the mesh coordinates, for a tensor of the
-        given shape. Call `verifyPlacement` first.
+        given shape; sizes that aren't known are unknown there too. Call
+        `verifyPlacement` first.
       }],
       "::mlir::tofu::search::Placement", "getPlacement",
       (ins "::llvm::ArrayRef<int64_t>":$shape,
@@ -97,11 +98,15 @@ def Tofu_PlacementAttrInterface : AttrInterface<"PlacementAttrInterface"> {
 def Tofu_IterationDimAttr : Tofu_Attr<"IterationDim", "iteration_dim"> {
   let summary = "One dim of an operator's iteration space";
   let description = [{
-    A name, a size (`?` where it is not known), and what a cut of it means:
-    parts of a parallel dim give parts of the results, parts of a reduction give
-    partial results for the combiner, an unsplittable dim stays whole. A dim
-    `after` an earlier one may be cut where the parts of that have one index each,
-    like the second of two dims that a reshape joins.
+    A name, a size (`?` where it is known only when the program runs), and what a
+    cut of it means: parts of a parallel dim give parts of the results, parts of
+    a reduction give partial results for the combiner, an unsplittable dim stays
+    whole. A dim `after` an earlier one may be cut where the parts of that have
+    one index each, like the second of two dims that a reshape joins.
+
+    A dim of unknown size fills the tensor dims that it indexes: the largest
+    value of such an index is the tensor's last. One that can be cut is by itself
+    the index of some tensor dim of unknown size, and so as large as that.
   }];
   let parameters = (ins "::mlir::StringAttr":$name, "int64_t":$size,
                         "::mlir::tofu::DimKind":$kind,
@@ -162,9 +167,12 @@ def Tofu_SemanticsAttr : Tofu_Attr<"Semantics", "semantics"> {
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
     /// The operator as the search sees it, but for the values: operand i of the
-    /// semantics is operand i here, whether it is read or not. Fails on an index
-    /// that is not linear or a dim of unknown size.
+    /// semantics is operand i here, whether it is read or not. Sizes of dims that
+    /// are not known stay so. Fails on an index that is not linear.
     ::llvm::FailureOr<::mlir::tofu::search::Operator> getOperator() const;
+
+    /// The sizes of the iteration dims, unknown ones too.
+    ::llvm::SmallVector<int64_t> getShape() const;
 
     /// True if a dim's size is not known.
     bool hasDynamicDims() const;
@@ -234,11 +242,15 @@ def Tofu_BoxesAttr : Tofu_Attr<"Boxes", "boxes",
     of the iteration space is no balanced cut of the tensor: halos, slices that
     are not aligned, reshapes. Iteration dims with sizes and the axes that cut
     them, then a linear index expression per tensor dim (`:` is the whole dim).
-    A device has the smallest box that covers the indices of its part.
+    A device has the smallest box that covers the indices of its part. A dim of
+    size `?` fills the tensor: it is as large as the first index that it is in
+    allows.
 
     ```mlir
     // 60 rows as 3 groups of 20; the groups are cut over x
     #tofu.boxes<@mesh, [g = 3 {x}, i = 20], [g * 20 + i]>
+    // any number of groups
+    #tofu.boxes<@mesh, [g = ? {x}, i = 20], [g * 20 + i]>
     ```
   }];
   let parameters = (ins "::mlir::FlatSymbolRefAttr":$mesh,

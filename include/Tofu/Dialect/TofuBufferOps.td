@@ -39,11 +39,17 @@ def Tofu_CollectiveBufferOp : Op<Tofu_Dialect, "collective"> {
     Tofu_CollectiveKind:$kind,
     Arg<AnyStridedMemRef, "what this device gives", [MemRead]>:$source,
     Arg<AnyStridedMemRef, "what this device gets", [MemWrite]>:$dest,
-    DenseI64ArrayAttr:$global_shape,
+    Variadic<Index>:$dynamic_sizes, DenseI64ArrayAttr:$global_shape,
     Tofu_PlacementAttrInterface:$from, Tofu_PlacementAttrInterface:$to);
   let assemblyFormat = [{
-    $kind $source `,` $dest `from` $from `to` $to `in` $global_shape attr-dict
+    $kind $source `,` $dest `from` $from `to` $to `in`
+    custom<DynamicIndexList>($dynamic_sizes, $global_shape) attr-dict
     `:` type($source) `,` type($dest)
+  }];
+  let extraClassDeclaration = [{
+    ::mlir::tofu::GlobalShape getShape() {
+      return {getGlobalShape(), getDynamicSizes()};
+    }
   }];
   let hasVerifier = 1;
 }

@@ -31,6 +31,7 @@ def Tofu_Dialect : Dialect {
     | `tofu.arg_layouts` | branches and loops | per region, an array with the `#tofu.layout` of each argument |
     | `tofu.layout` | function arguments and results, `ml_program.global` | their `#tofu.layout` |
     | `tofu.global_type` | function arguments and results, `ml_program.global` | the type before localization |
+    | `tofu.size_of` | function arguments | the numbers of an argument and of a dim of it: this is the size of the whole |
     | `tofu.carried_to` | function arguments | the number of the result that keeps this argument's layout |
   }];
   let useDefaultAttributePrinterParser = 1;
@@ -49,6 +50,7 @@ def Tofu_Dialect : Dialect {
     static constexpr llvm::StringLiteral kArgLayouts = "tofu.arg_layouts";
     static constexpr llvm::StringLiteral kLayout = "tofu.layout";
     static constexpr llvm::StringLiteral kGlobalType = "tofu.global_type";
+    static constexpr llvm::StringLiteral kSizeOf = "tofu.size_of";
     static constexpr llvm::StringLiteral kCarriedTo = "tofu.carried_to";
 
     void registerAttributes();

@@ -21,7 +21,8 @@ def Tofu_PartitionableOpInterface : OpInterface<"PartitionableOpInterface"> {
     InterfaceMethod<[{
         The operation's semantics: one access per ranked tensor operand, then per
         captured ranked tensor, and one per result. A null attribute if it cannot
-        be described; `why` then says why.
+        be described; `why` then says why. With semantics, `why` may say which dim
+        stays whole because it could not be analysed, and why.
       }],
       "::mlir::tofu::SemanticsAttr", "computeSemantics",
       (ins "::std::string &":$why)>,

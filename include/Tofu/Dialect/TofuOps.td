@@ -53,22 +53,42 @@ def Tofu_DeviceIdOp : Tofu_Op<"device_id", [Pure]> {
   let assemblyFormat = "attr-dict `:` type($result)";
 }
 
+/// A list of sizes, some of which may be values, and its builder.
+class Tofu_ShapedBuilder<dag before, string initialize, dag after = (ins)>
+    : OpBuilder<!con((ins "::mlir::Type":$type), before,
+                     (ins "const ::mlir::tofu::GlobalShape &":$shape), after), [{
+        build($_builder, $_state, type, }] # initialize # [{);
+      }]>;
+
 class Tofu_ShardBoundOp<string mnemonic, string what>
     : Tofu_Op<mnemonic, [Pure, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "reads the " # what # " of this device's box along one dim";
   let description = [{
     The box is that of the placement, in a tensor of the given shape. Folds to a
-    constant if it is the same on all devices.
+    constant if it is the same on all devices. Sizes that are known only when
+    the program runs are values.
 
     ```mlir
     %n = tofu.}] # mnemonic # [{ 0 of #tofu.layout<@mesh, [{x}, {} ]> in [66, 4] : index
+    %m = tofu.}] # mnemonic # [{ 0 of #tofu.layout<@mesh, [{x}, {} ]> in [%rows, 4] : index
     ```
   }];
   let arguments = (ins I64Attr:$dim, Tofu_PlacementAttrInterface:$placement,
+                       Variadic<Index>:$dynamic_sizes,
                        DenseI64ArrayAttr:$global_shape);
   let results = (outs Index:$result);
   let assemblyFormat = [{
-    $dim `of` $placement `in` $global_shape attr-dict `:` type($result)
+    $dim `of` $placement `in`
+    custom<DynamicIndexList>($dynamic_sizes, $global_shape) attr-dict `:`
+    type($result)
+  }];
+  let builders = [Tofu_ShapedBuilder<
+      (ins "uint64_t":$dim, "::mlir::tofu::PlacementAttrInterface":$placement),
+      "dim, placement, shape.values, shape.sizes">];
+  let extraClassDeclaration = [{
+    ::mlir::tofu::GlobalShape getShape() {
+      return {getGlobalShape(), getDynamicSizes()};
+    }
   }];
   let hasFolder = 1;
 }
@@ -79,13 +99,24 @@ def Tofu_ShardSizeOp : Tofu_ShardBoundOp<"shard_size", "number of elements">;
 class Tofu_MoveOp<string mnemonic, list<Trait> traits = []>
     : Tofu_Op<mnemonic, !listconcat(traits,
         [Pure, DeclareOpInterfaceMethods<SymbolUserOpInterface>])> {
-  let arguments = (ins AnyRankedTensor:$input, DenseI64ArrayAttr:$global_shape,
+  let arguments = (ins AnyRankedTensor:$input, Variadic<Index>:$dynamic_sizes,
+                       DenseI64ArrayAttr:$global_shape,
                        Tofu_PlacementAttrInterface:$from,
                        Tofu_PlacementAttrInterface:$to);
   let results = (outs AnyRankedTensor:$result);
   let assemblyFormat = [{
-    $input `from` $from `to` $to `in` $global_shape attr-dict `:`
+    $input `from` $from `to` $to `in`
+    custom<DynamicIndexList>($dynamic_sizes, $global_shape) attr-dict `:`
     type($input) `->` type($result)
+  }];
+  let builders = [Tofu_ShapedBuilder<
+      (ins "::mlir::Value":$input), "input, shape.values, shape.sizes, from, to",
+      (ins "::mlir::tofu::PlacementAttrInterface":$from,
+           "::mlir::tofu::PlacementAttrInterface":$to)>];
+  let extraClassDeclaration = [{
+    ::mlir::tofu::GlobalShape getShape() {
+      return {getGlobalShape(), getDynamicSizes()};
+    }
   }];
   let hasFolder = 1;
 }
@@ -98,7 +129,8 @@ def Tofu_ReshardOp : Tofu_MoveOp<"reshard"> {
     axes that only `to` is partial over, one device keeps each element and the
     others get the combiner's neutral element. Operand
     and result have the global type in a planned program, and local types after
-    localization.
+    localization. Global sizes that are known only when the program runs are
+    values: `in [%rows, 4]`.
 
     ```mlir
     %1 = tofu.reshard %0 from #tofu.layout<@mesh, [{x}, {} ]>

@@ -49,8 +49,11 @@ typedef struct TofuContext TofuContext;
 /** An ordered queue of work on a device. Null is the device's own stream. */
 typedef struct TofuStream TofuStream;
 
-/** Version of both tables below; the first word of each. */
-#define TOFU_TABLE_VERSION 2
+/** Version of all tables below; the first word of each. */
+#define TOFU_TABLE_VERSION 3
+
+/** In the place of a size: known only when the program runs. */
+#define TOFU_UNKNOWN -1
 
 /** Element types. i1 is one byte in memory, 0 or 1; index has 64 bits. A
  *  complex number is its real part, then its imaginary part. */
@@ -127,6 +130,30 @@ enum {
   TOFU_COLLECTIVE_HEADER = 8
 };
 
+/* Words of a geometry: the boxes of a value some of whose sizes are known only
+ *  when the program runs.
+ *    1 word              rank of the value
+ *    1 word              number of mesh axes
+ *    a word per axis     its size; the product is k. Devices are numbered
+ *                        row-major in the coordinates, last axis fastest
+ *    a word per dim      the size of the value, or UNKNOWN: the next of the
+ *                        sizes that come with the call
+ *  and for each placement
+ *    1 word              number of iteration dims
+ *    for each of these   its size, or UNKNOWN: so large that it fills the value
+ *                        by the first index that it is in, all other dims of
+ *                        which are known; the number of axes that cut it, and
+ *                        these axes, outermost first. Each cut is balanced
+ *    for each dim of     the number of terms of its index, or UNKNOWN: all
+ *    the value           indices; a constant; for each term an iteration dim
+ *                        and the coefficient that it is multiplied by
+ *  A device's box is what the index takes over its part of the iteration dims,
+ *  within the value.
+ *
+ *  The table of a collective on such a value has, in the place of the boxes, a
+ *  geometry with two placements: where the value is held, and where it must
+ * end. The table of a shard is the version, followed by a geometry with one. */
+
 /** Words of a contraction table. The fixed part is followed by one word per
  *  dim of A, then of B, then of C: the loop dim that indexes it, or -1 where
  *  the index is always 0. A loop dim in A and B that is missing from C is
@@ -178,6 +205,21 @@ TofuStream *tofuStream(TofuContext *context);
 void tofuCollective(TofuContext *context, TofuStream *stream,
                     const int64_t *table, const char *location, int64_t srcRank,
                     void *src, int64_t dstRank, void *dst);
+
+/** As tofuCollective, of a value with unknown sizes: `sizes` has them in order,
+ *  the same on all devices. */
+void tofuCollectiveOfSizes(TofuContext *context, TofuStream *stream,
+                           const int64_t *table, const int64_t *sizes,
+                           const char *location, int64_t srcRank, void *src,
+                           int64_t dstRank, void *dst);
+
+/** The first index, and the number of indices, in dim `dim` of the box that the
+ *  device has by the table of a shard, of a value with the unknown sizes
+ *  `sizes`. */
+int64_t tofuShardOffset(TofuContext *context, const int64_t *table,
+                        const int64_t *sizes, int64_t dim);
+int64_t tofuShardSize(TofuContext *context, const int64_t *table,
+                      const int64_t *sizes, int64_t dim);
 
 /** C = A * B, or C += A * B: any contraction of two operands.
  *

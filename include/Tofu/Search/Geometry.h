@@ -21,6 +21,7 @@
 #include "llvm/ADT/SmallVector.h"
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <utility>
@@ -127,19 +128,31 @@ struct LinearExpr {
 Interval image(const LinearExpr &expr, llvm::ArrayRef<Interval> iteration,
                int64_t size);
 
+/// A size that is known only when the program runs; MLIR's
+/// ShapedType::kDynamic.
+constexpr int64_t kUnknownSize = std::numeric_limits<int64_t>::min();
+
 /// A box per device, as the image of a cut iteration space: dims with their
 /// sizes, the axes that cut each, and one index expression per tensor dim. A
 /// layout is the case of one iteration dim per tensor dim.
+///
+/// A dim of unknown size fills the tensor: it is as large as the first index
+/// that it is in allows, with all other dims of that index at their largest.
 struct Placement {
   llvm::SmallVector<int64_t, 4> dimSizes;
   llvm::SmallVector<Axes, 4> dimAxes;
   llvm::SmallVector<LinearExpr, 4> index;
 
+  /// The tensor dim that dim `dim` takes its size from if that is unknown;
+  /// nothing if there is none with an index that allows it.
+  std::optional<unsigned> findFilled(unsigned dim) const;
+
   /// A value of `shape` cut along its own dims.
   static Placement ofLayout(llvm::ArrayRef<int64_t> shape,
                             llvm::ArrayRef<Axes> dimAxes);
 
-  /// The box of a tensor of `shape` that device `device` has.
+  /// The box of a tensor of `shape`, all of whose sizes are known, that device
+  /// `device` has.
   Box box(llvm::ArrayRef<int64_t> shape, const Mesh &mesh,
           int64_t device) const;
 

@@ -53,6 +53,10 @@ struct TofuPartitionOptions : public PassPipelineOptions<TofuPartitionOptions> {
   Option<std::string> charge{
       *this, "charge", llvm::cl::desc("Count a moved value once or per-use"),
       llvm::cl::init("once")};
+  Option<int64_t> sizeHint{
+      *this, "size-hint",
+      llvm::cl::desc("Elements to plan for along dims of unknown size"),
+      llvm::cl::init(1024)};
   Option<std::string> json{*this, "json",
                            llvm::cl::desc("File to write the plan to")};
   Option<std::string> load{*this, "load",

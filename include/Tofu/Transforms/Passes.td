@@ -88,6 +88,10 @@ def PlanPass : Pass<"tofu-plan", "::mlir::ModuleOp"> {
     Option<"charge", "charge", "std::string", "\"once\"",
            "once: a value that several operations need alike is charged once, "
            "as it moves; per-use: for each use, as the papers count">,
+    Option<"sizeHint", "size-hint", "int64_t", "1024",
+           "Elements that arguments are taken to have along each dim of unknown "
+           "size. The plan and its bytes are for these; the program then runs for "
+           "all sizes">,
     Option<"json", "json", "std::string", "\"\"",
            "File to write the plan to; - is standard output">,
     Option<"load", "load", "std::string", "\"\"",
@@ -165,7 +169,10 @@ def VerifyPlanPass : Pass<"tofu-verify-plan", "::mlir::ModuleOp"> {
     Option<"resharded", "resharded", "bool", "true",
            "Each value must lie where it is used as it is needed, as after "
            "tofu-insert-reshards. false: it must be possible to bring it there, "
-           "as after tofu-plan">
+           "as after tofu-plan">,
+    Option<"sizeHint", "size-hint", "int64_t", "1024",
+           "Elements that arguments are taken to have along each dim of unknown "
+           "size: the proof is of these sizes">
   ];
   let statistics = [
     Statistic<"numProved", "proved", "Operations proved">,
@@ -178,7 +185,10 @@ def LocalizePass : Pass<"tofu-localize", "::mlir::ModuleOp"> {
   let description = [{
     Every tensor becomes the box of it that a device has: static where the boxes
     are equally large on all devices, else with sizes computed from the device's
-    number. Constants that are the same everywhere are remade in local size. Calls of
+    number. Constants that are the same everywhere are remade in local size. For
+    each dim of unknown size of an argument that is cut, the function gets one
+    more argument, the size of the whole (`tofu.size_of`); other unknown sizes
+    are computed from these. Calls of
     declarations with semantics become `tofu.call`.
 
     Precondition: a planned program with its reshards. Postcondition: one function
@@ -209,7 +219,8 @@ def LowerReshardsPass : Pass<"tofu-lower-reshards", "::mlir::ModuleOp"> {
     all_reduce or reduce_scatter, parts put together by all_gather, axes moved
     between dims by all_to_all; all else is a fetch, from any boxes to any,
     partial before or after. There is at most one collective per reshard, and it
-    moves the least bytes that are possible.
+    moves the least bytes that are possible. With unknown sizes it is one that is
+    right for all sizes.
 
     Precondition: a localized program. Postcondition: a partitioned one, without
     `tofu.reshard`.

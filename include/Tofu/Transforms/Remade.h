@@ -21,10 +21,11 @@ bool isRemade(Value value);
 /// True if `value` is a constant, remade or not: all devices have all of it.
 bool isConstantTensor(Value value);
 
-/// Makes this device's box of a remade value. Scalars come from `mapping`.
+/// Makes this device's box of a remade value of the given shape. Scalars come
+/// from `mapping`.
 Value remake(OpBuilder &builder, Location loc, Value value,
-             PlacementAttrInterface placement, const search::Mesh &mesh,
-             const IRMapping &mapping);
+             const GlobalShape &shape, PlacementAttrInterface placement,
+             const search::Mesh &mesh, const IRMapping &mapping);
 
 /// True if `value` is remade from the neutral element of `combiner`.
 bool isNeutral(Value value, Combiner combiner);

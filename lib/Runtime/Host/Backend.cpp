@@ -118,6 +118,41 @@ void tofuCollective(TofuContext *context, TofuStream *stream,
     leave(context);
 }
 
+static bool callCollective(TofuContext *context, const int64_t *table,
+                           const int64_t *sizes, const char *location,
+                           int64_t srcRank, void *src, int64_t dstRank,
+                           void *dst) {
+  std::vector<int64_t> resolved =
+      resolveSizes(*context, table, sizes, location);
+  return !resolved.empty() && callCollective(context, resolved.data(), location,
+                                             srcRank, src, dstRank, dst);
+}
+
+void tofuCollectiveOfSizes(TofuContext *context, TofuStream *stream,
+                           const int64_t *table, const int64_t *sizes,
+                           const char *location, int64_t srcRank, void *src,
+                           int64_t dstRank, void *dst) {
+  if (!callCollective(context, table, sizes, location, srcRank, src, dstRank,
+                      dst))
+    leave(context);
+}
+
+int64_t tofuShardOffset(TofuContext *context, const int64_t *table,
+                        const int64_t *sizes, int64_t dim) {
+  Interval shard;
+  if (!findShard(*context, table, sizes, dim, shard))
+    leave(context);
+  return shard.lo;
+}
+
+int64_t tofuShardSize(TofuContext *context, const int64_t *table,
+                      const int64_t *sizes, int64_t dim) {
+  Interval shard;
+  if (!findShard(*context, table, sizes, dim, shard))
+    leave(context);
+  return shard.size();
+}
+
 void tofuContract(TofuContext *context, TofuStream *stream,
                   const int64_t *table, const char *location, int64_t aRank,
                   void *a, int64_t bRank, void *b, int64_t cRank, void *c) {
@@ -255,6 +290,9 @@ const TofuBackend *tofuGetBackend(void) {
       makeSymbol("tofuDeviceId", tofuDeviceId),
       makeSymbol("tofuStream", tofuStream),
       makeSymbol("tofuCollective", tofuCollective),
+      makeSymbol("tofuCollectiveOfSizes", tofuCollectiveOfSizes),
+      makeSymbol("tofuShardOffset", tofuShardOffset),
+      makeSymbol("tofuShardSize", tofuShardSize),
       makeSymbol("tofuContract", tofuContract),
       makeSymbol("tofuFail", tofuFail),
       makeSymbol("__truncsfbf2", roundToBFloat),

@@ -124,6 +124,16 @@ namespace mlir::tofu::host {
 bool runCollective(TofuContext &context, const int64_t *words,
                    const char *location, const View &src, const View &dst);
 
+/// The table of a collective with the boxes that follow from the given sizes.
+/// Empty, with the device failed, if these make no sense.
+std::vector<int64_t> resolveSizes(TofuContext &context, const int64_t *words,
+                                  const int64_t *sizes, const char *location);
+
+/// This device's box by the table of a shard, in dim `dim`. False, with the
+/// device failed, if the table or the sizes make no sense.
+bool findShard(TofuContext &context, const int64_t *words, const int64_t *sizes,
+               int64_t dim, Interval &interval);
+
 /// The collective that a table describes; null, with the device failed, if it
 /// makes no sense.
 Collective *findCollective(TofuContext &context, const int64_t *words,

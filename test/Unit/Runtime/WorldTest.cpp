@@ -173,7 +173,7 @@ TEST(World, BadTables) {
     table[word] = value;
     return table;
   };
-  expectTableError(with(0, 3), "table has version 3, the runtime reads 2");
+  expectTableError(with(0, 2), "table has version 2, the runtime reads 3");
   expectTableError(with(1, 5), "unknown kind in table: 5");
   expectTableError(with(2, -1), "unknown combiner in table: -1");
   expectTableError(with(2, TOFU_COMBINE_MINNUM), "no combiner minnum for i64");
@@ -187,11 +187,11 @@ TEST(World, BadTables) {
   expectTableError(with(10, 2), "unknown addend in table: 2");
   expectTableError(with(12, 1), "unknown slot in table: 1");
   // Both devices want [0, 2), and hold only the first element.
-  expectTableError({2, TOFU_FETCH, 0, TOFU_I64, 1, 2, 1, 1, 0, 0, 0,
+  expectTableError({3, TOFU_FETCH, 0, TOFU_I64, 1, 2, 1, 1, 0, 0, 0,
                     0, 0,          0, 0,        1, 0, 1, 0, 2, 0, 2},
                    "fetch gives device 0 elements that no device holds");
   // The second one holds no addend of [1, 2).
-  expectTableError({2,
+  expectTableError({3,
                     TOFU_ALL_REDUCE,
                     TOFU_COMBINE_SUM,
                     TOFU_I64,
@@ -219,7 +219,7 @@ TEST(World, BadTables) {
 
 TEST(World, SizesMustBeThoseOfTheBoxes) {
   TestWorld world(1);
-  std::vector<int64_t> table = {2, TOFU_FETCH, 0, TOFU_I64, 1, 1, 1, 1,
+  std::vector<int64_t> table = {3, TOFU_FETCH, 0, TOFU_I64, 1, 1, 1, 1,
                                 0, 0,          0, 0,        2, 0, 2};
   TofuStatus status = world.run([&](TofuContext *context, int64_t device) {
     int64_t data[3] = {};

@@ -1,0 +1,122 @@
+//===- Geometry.cpp - Boxes of values of any size -------------------------===//
+//
+// Part of the Tofu project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Geometry.h"
+
+#include "Tofu/Runtime/Runtime.h"
+
+#include <algorithm>
+
+using namespace mlir::tofu;
+using namespace mlir::tofu::host;
+
+Geometry::Geometry(const int64_t *words, const int64_t *sizes) : next(words) {
+  int64_t rank = *next++, numAxes = *next++;
+  axisSizes.assign(next, next + numAxes);
+  next += numAxes;
+  for (int64_t dim = 0; dim < rank; ++dim) {
+    int64_t size = *next++;
+    shape.push_back(size == TOFU_UNKNOWN ? *sizes++ : size);
+  }
+}
+
+int64_t Geometry::numDevices() const {
+  int64_t product = 1;
+  for (int64_t size : axisSizes)
+    product *= size;
+  return product;
+}
+
+void Geometry::readPlacement() {
+  dims.assign(*next++, Dim());
+  for (Dim &dim : dims) {
+    dim.size = *next++;
+    int64_t numAxes = *next++;
+    dim.axes.assign(next, next + numAxes);
+    next += numAxes;
+  }
+  indices.assign(shape.size(), Index());
+  for (Index &index : indices) {
+    int64_t numTerms = *next++;
+    index.isWhole = numTerms == TOFU_UNKNOWN;
+    index.constant = *next++;
+    for (int64_t i = 0; i < numTerms; ++i, next += 2)
+      index.terms.push_back({next[0], next[1]});
+  }
+  // Filled only now: each by indices whose other dims were known before.
+  std::vector<int64_t> sizes;
+  for (size_t dim = 0; dim < dims.size(); ++dim)
+    sizes.push_back(dims[dim].size == TOFU_UNKNOWN ? fill(dim)
+                                                   : dims[dim].size);
+  for (size_t dim = 0; dim < dims.size(); ++dim)
+    dims[dim].size = sizes[dim];
+}
+
+/// The size of a dim that fills the value: that of the first index of it, and
+/// of no other dim that is still unknown, that is as large as the value allows.
+int64_t Geometry::fill(size_t dim) const {
+  for (size_t i = 0; i < indices.size(); ++i) {
+    int64_t last = shape[i] - 1 - indices[i].constant, coefficient = 0;
+    bool othersKnown = true;
+    for (Term term : indices[i].terms) {
+      if (term.dim == static_cast<int64_t>(dim))
+        coefficient = term.coefficient;
+      else if (dims[term.dim].size == TOFU_UNKNOWN)
+        othersKnown = false;
+      else if (term.coefficient > 0)
+        last -= term.coefficient * (dims[term.dim].size - 1);
+    }
+    if (coefficient > 0 && othersKnown)
+      return last < 0 ? 0 : last / coefficient + 1;
+  }
+  return 0;
+}
+
+Interval Geometry::cut(const Dim &dim, int64_t device) const {
+  // Coordinates are row-major, last axis fastest.
+  std::vector<int64_t> coordinates(axisSizes.size());
+  for (size_t axis = axisSizes.size(); axis-- > 0;) {
+    coordinates[axis] = device % axisSizes[axis];
+    device /= axisSizes[axis];
+  }
+  Box part = {{0, dim.size}};
+  for (int64_t axis : dim.axes)
+    part = balancedPart(part, 0, axisSizes[axis], coordinates[axis]);
+  return part[0];
+}
+
+Interval Geometry::image(const Index &index, const std::vector<Interval> &parts,
+                         int64_t size) const {
+  if (index.isWhole)
+    return {0, size};
+  int64_t lo = index.constant, last = index.constant;
+  for (Term term : index.terms) {
+    Interval part = parts[term.dim];
+    if (part.size() == 0) {
+      int64_t at = std::clamp<int64_t>(
+          index.constant + term.coefficient * part.lo, 0, size);
+      return {at, at};
+    }
+    int64_t first = term.coefficient * part.lo;
+    int64_t end = term.coefficient * (part.hi - 1);
+    lo += std::min(first, end);
+    last += std::max(first, end);
+  }
+  lo = std::clamp<int64_t>(lo, 0, size);
+  return {lo, std::clamp<int64_t>(last + 1, lo, size)};
+}
+
+Box Geometry::getBox(int64_t device) const {
+  std::vector<Interval> parts;
+  for (const Dim &dim : dims)
+    parts.push_back(cut(dim, device));
+  Box box;
+  for (size_t dim = 0; dim < shape.size(); ++dim)
+    box.push_back(image(indices[dim], parts, shape[dim]));
+  return box;
+}

@@ -12,6 +12,7 @@
 #include "Tofu/Dialect/Placement.h"
 #include "Tofu/Transforms/Passes.h"
 
+#include "mlir/Dialect/MLProgram/IR/MLProgram.h"
 #include "mlir/Pass/PassManager.h"
 
 using namespace mlir;
@@ -61,6 +62,11 @@ Stage tofu::findStage(ModuleOp module, func::FuncOp function) {
                     ? Stage::Partitioned
                 : hasPortAttr(function, TofuDialect::kLayout) ? Stage::Planned
                                                               : Stage::Source;
+  for (auto global : module.getOps<ml_program::GlobalOp>())
+    if (global->hasAttr(TofuDialect::kGlobalType))
+      stage = Stage::Partitioned;
+    else if (stage == Stage::Source && global->hasAttr(TofuDialect::kLayout))
+      stage = Stage::Planned;
   function.walk([&](Operation *op) {
     if (isa<DeviceIdOp, ShardOffsetOp, ShardSizeOp, AllReduceOp, AllGatherOp,
             ReduceScatterOp, AllToAllOp, FetchOp>(op))
@@ -159,6 +165,8 @@ static LogicalResult readSignature(func::FuncOp function, Program &program) {
       return failure();
     program.results.push_back(*port);
   }
+  function->getParentOfType<ModuleOp>().walk(
+      [&](ml_program::GlobalStoreOp) { program.hasState = true; });
   return success();
 }
 
@@ -319,7 +327,7 @@ static void removePlan(ModuleOp module) {
     if (isa<func::FuncOp>(op))
       return;
     for (StringRef name : {TofuDialect::kSemantics, TofuDialect::kStrategy,
-                           TofuDialect::kLayouts})
+                           TofuDialect::kLayouts, TofuDialect::kLayout})
       op->removeDiscardableAttr(name);
   });
   for (auto mesh : llvm::make_early_inc_range(module.getOps<MeshOp>()))

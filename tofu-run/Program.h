@@ -40,6 +40,7 @@ struct Program {
   std::string function;
   search::Mesh mesh; ///< no axes: one device
   SmallVector<Port> arguments, results;
+  bool hasState = false; ///< a run leaves something for the next one
 
   int64_t numDevices() const { return mesh.numDevices(); }
 

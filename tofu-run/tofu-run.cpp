@@ -261,9 +261,11 @@ ExitCode Runner::compareWithUnpartitioned() {
   if (!unpartitioned)
     return ExitCode::Good;
   double compileSeconds = 0;
-  auto executed =
-      compileAndExecute(*unpartitioned, *backend, libraries, inputs, options,
-                        ExecutionOptions(), compileSeconds);
+  ExecutionOptions executionOptions;
+  if (unpartitioned->hasState)
+    executionOptions.iterations = options.warmup + options.iterations;
+  auto executed = compileAndExecute(*unpartitioned, *backend, libraries, inputs,
+                                    options, executionOptions, compileSeconds);
   if (!executed)
     return fail(ExitCode::Runtime,
                 "unpartitioned: " + llvm::toString(executed.takeError()));

@@ -31,8 +31,8 @@ static bool usesRuntime(func::FuncOp function) {
   return function
       ->walk([](Operation *op) {
         return isa<memref::AllocOp, memref::DeallocOp, cf::AssertOp, ContractOp,
-                   CollectiveBufferOp, DeviceIdOp, ShardOffsetOp, ShardSizeOp>(
-                   op)
+                   CollectiveBufferOp, GlobalMemoryOp, DeviceIdOp,
+                   ShardOffsetOp, ShardSizeOp>(op)
                    ? WalkResult::interrupt()
                    : WalkResult::advance();
       })

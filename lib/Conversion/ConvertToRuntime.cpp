@@ -33,6 +33,8 @@ using namespace mlir::tofu;
 
 /// Bytes of one element in memory.
 static int64_t getElementBytes(Type type) {
+  if (auto complex = dyn_cast<ComplexType>(type))
+    return 2 * getElementBytes(complex.getElementType());
   return type.isIndex() ? 8 : llvm::divideCeil(type.getIntOrFloatBitWidth(), 8);
 }
 
@@ -150,8 +152,9 @@ public:
     builder.setInsertionPoint(op);
     LogicalResult result =
         llvm::TypeSwitch<Operation *, LogicalResult>(op)
-            .Case<memref::AllocOp, memref::DeallocOp, cf::AssertOp, DeviceIdOp,
-                  ShardOffsetOp, ShardSizeOp, ContractOp, CollectiveBufferOp>(
+            .Case<memref::AllocOp, memref::DeallocOp, GlobalMemoryOp,
+                  cf::AssertOp, DeviceIdOp, ShardOffsetOp, ShardSizeOp,
+                  ContractOp, CollectiveBufferOp>(
                 [&](auto typed) { return rewrite(typed); });
     if (succeeded(result))
       op->erase();
@@ -161,6 +164,10 @@ public:
 private:
   LogicalResult rewrite(memref::AllocOp op);
   LogicalResult rewrite(memref::DeallocOp op);
+  LogicalResult rewrite(GlobalMemoryOp op);
+  FailureOr<Value> makeBuffer(Operation *op, MemRefType type,
+                              ValueRange dynamicSizes,
+                              function_ref<Value(Value)> getMemory);
   LogicalResult rewrite(cf::AssertOp op);
   LogicalResult rewrite(DeviceIdOp op);
   LogicalResult rewrite(ShardOffsetOp op) {
@@ -193,16 +200,20 @@ private:
 
 } // namespace
 
-LogicalResult Converter::rewrite(memref::AllocOp op) {
-  Location loc = op.getLoc();
-  MemRefType type = op.getType();
-  if (!type.getLayout().isIdentity() ||
-      !isa<IntegerType, FloatType, IndexType>(type.getElementType()))
-    return op.emitOpError() << "cannot be allocated by the runtime: " << type;
+/// A buffer in the memory that `getMemory` returns for a number of bytes.
+FailureOr<Value> Converter::makeBuffer(Operation *op, MemRefType type,
+                                       ValueRange dynamicSizes,
+                                       function_ref<Value(Value)> getMemory) {
+  Location loc = op->getLoc();
+  Type element = type.getElementType();
+  bool hasSize = isa<ComplexType>(element) ? getRuntimeType(element).has_value()
+                                           : element.isIntOrIndexOrFloat();
+  if (!type.getLayout().isIdentity() || !hasSize)
+    return op->emitOpError() << "cannot be allocated by the runtime: " << type;
 
   // Sizes and strides, innermost first.
   SmallVector<Value> sizes(type.getRank()), strides(type.getRank());
-  auto dynamic = op.getDynamicSizes().end();
+  auto dynamic = dynamicSizes.end();
   Value stride = calls.getWord(builder, loc, 1);
   for (int64_t dim = type.getRank(); dim-- > 0;) {
     sizes[dim] = type.isDynamicDim(dim)
@@ -213,9 +224,8 @@ LogicalResult Converter::rewrite(memref::AllocOp op) {
   }
   Value bytes = LLVM::MulOp::create(
       builder, loc, stride,
-      calls.getWord(builder, loc, getElementBytes(type.getElementType())));
-  Value memory =
-      calls.call(builder, loc, "tofuAlloc", calls.getPointerType(), bytes);
+      calls.getWord(builder, loc, getElementBytes(element)));
+  Value memory = getMemory(bytes);
 
   auto descriptor = MemRefDescriptor::poison(
       builder, loc, calls.getTypes().convertType(type));
@@ -226,7 +236,39 @@ LogicalResult Converter::rewrite(memref::AllocOp op) {
     descriptor.setSize(builder, loc, dim, sizes[dim]);
     descriptor.setStride(builder, loc, dim, strides[dim]);
   }
-  op.replaceAllUsesWith(calls.castFromLLVM(builder, loc, descriptor, type));
+  return calls.castFromLLVM(builder, loc, descriptor, type);
+}
+
+LogicalResult Converter::rewrite(memref::AllocOp op) {
+  FailureOr<Value> buffer =
+      makeBuffer(op, op.getType(), op.getDynamicSizes(), [&](Value bytes) {
+        return calls.call(builder, op.getLoc(), "tofuAlloc",
+                          calls.getPointerType(), bytes);
+      });
+  if (failed(buffer))
+    return failure();
+  op.replaceAllUsesWith(*buffer);
+  return success();
+}
+
+LogicalResult Converter::rewrite(GlobalMemoryOp op) {
+  Location loc = op.getLoc();
+  Value flag = LLVM::AllocaOp::create(builder, loc, calls.getPointerType(),
+                                      builder.getI8Type(),
+                                      calls.getWord(builder, loc, 1));
+  FailureOr<Value> buffer = makeBuffer(
+      op, cast<MemRefType>(op.getMemory().getType()), op.getSizes(),
+      [&](Value bytes) {
+        Value name = calls.getText(builder, loc, op.getName());
+        return calls.call(builder, loc, "tofuGlobal", calls.getPointerType(),
+                          {name, bytes, flag});
+      });
+  if (failed(buffer))
+    return failure();
+  Value isNew = LLVM::LoadOp::create(builder, loc, builder.getI8Type(), flag);
+  Value bit = arith::TruncIOp::create(builder, loc, builder.getI1Type(), isNew);
+  op.getMemory().replaceAllUsesWith(*buffer);
+  op.getIsNew().replaceAllUsesWith(bit);
   return success();
 }
 
@@ -369,8 +411,9 @@ struct ConvertToRuntime
   void runOnOperation() override {
     SmallVector<Operation *> ops;
     WalkResult result = getOperation().walk([&](Operation *op) {
-      if (!isa<memref::AllocOp, memref::DeallocOp, cf::AssertOp, DeviceIdOp,
-               ShardOffsetOp, ShardSizeOp, ContractOp, CollectiveBufferOp>(op))
+      if (!isa<memref::AllocOp, memref::DeallocOp, GlobalMemoryOp, cf::AssertOp,
+               DeviceIdOp, ShardOffsetOp, ShardSizeOp, ContractOp,
+               CollectiveBufferOp>(op))
         return WalkResult::advance();
       ops.push_back(op);
       return hasContext(op) ? WalkResult::advance() : WalkResult::interrupt();

@@ -52,6 +52,7 @@ static void addBufferPasses(OpPassManager &pm) {
   options.allowReturnAllocsFromLoops = true;
   options.functionBoundaryTypeConversion =
       bufferization::LayoutMapOption::IdentityLayoutMap;
+  pm.addPass(createLowerGlobals());
   pm.addPass(bufferization::createOneShotBufferizePass(options));
   OpPassManager &functions = pm.nest<func::FuncOp>();
   functions.addPass(createCanonicalizerPass());
@@ -75,10 +76,14 @@ static void addKernelPasses(OpPassManager &pm,
   pm.addPass(createCSEPass());
 }
 
+/// Complex numbers become pairs of floats here; what is left of their dialect
+/// makes pairs and takes them apart.
+///
 /// Floats that the processor can't compute with are computed as f32 and rounded
 /// when they are stored. The expansion of functions comes after: it has f32
 /// only, and makes arithmetic of the roundings.
 static void addFloatPasses(OpPassManager &pm) {
+  pm.addPass(createConvertComplexToStandardPass());
   math::MathExtendToSupportedTypesOptions extend;
   extend.extraTypeStrs = {"f16"};
   extend.targetTypeStr = "f32";

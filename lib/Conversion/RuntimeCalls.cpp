@@ -48,6 +48,12 @@ std::optional<TofuElementType> tofu::getRuntimeType(Type type) {
     return TOFU_BF16;
   if (type.isIndex())
     return TOFU_INDEX;
+  if (auto complex = dyn_cast<ComplexType>(type)) {
+    Type part = complex.getElementType();
+    return part.isF32()   ? std::optional(TOFU_COMPLEX_F32)
+           : part.isF64() ? std::optional(TOFU_COMPLEX_F64)
+                          : std::nullopt;
+  }
   if (!isa<IntegerType>(type))
     return std::nullopt;
   switch (type.getIntOrFloatBitWidth()) {

@@ -234,5 +234,20 @@ LogicalResult CallOp::verifySymbolUses(SymbolTableCollection &symbols) {
                                   getOuts().getTypes(), results)));
 }
 
+//===----------------------------------------------------------------------===//
+// GlobalMemoryOp
+//===----------------------------------------------------------------------===//
+
+LogicalResult GlobalMemoryOp::verify() {
+  auto type = cast<MemRefType>(getMemory().getType());
+  if (!type.getLayout().isIdentity())
+    return emitOpError() << "memory must be dense, not " << type;
+  if (type.getNumDynamicDims() != getSizes().size())
+    return emitOpError() << "has " << getSizes().size() << " sizes, " << type
+                         << " has " << type.getNumDynamicDims()
+                         << " dims of unknown size";
+  return success();
+}
+
 #define GET_OP_CLASSES
 #include "Tofu/Dialect/TofuBufferOps.cpp.inc"

@@ -9,6 +9,7 @@
 #include "Tofu/Dialect/Combiners.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
@@ -58,7 +59,20 @@ static TypedAttr getNeutralInteger(Type type, Combiner combiner) {
   }
 }
 
-TypedAttr mlir::tofu::getNeutral(Type type, Combiner combiner) {
+/// Zero and one have a real part like that of floats.
+static Attribute getNeutralComplex(ComplexType type, Combiner combiner) {
+  auto part = dyn_cast<FloatType>(type.getElementType());
+  if (!part || (combiner != Combiner::Sum && combiner != Combiner::Prod))
+    return {};
+  TypedAttr real = getNeutralFloat(part, combiner);
+  TypedAttr imaginary =
+      combiner == Combiner::Sum ? real : TypedAttr(FloatAttr::get(part, 0.0));
+  return ArrayAttr::get(type.getContext(), {real, imaginary});
+}
+
+Attribute mlir::tofu::getNeutral(Type type, Combiner combiner) {
+  if (auto complex = dyn_cast<ComplexType>(type))
+    return getNeutralComplex(complex, combiner);
   if (auto real = dyn_cast<FloatType>(type))
     return getNeutralFloat(real, combiner);
   if (type.isIntOrIndex())
@@ -66,39 +80,56 @@ TypedAttr mlir::tofu::getNeutral(Type type, Combiner combiner) {
   return {};
 }
 
+Value mlir::tofu::createConstantScalar(OpBuilder &builder, Location loc,
+                                       Type type, Attribute number) {
+  if (auto parts = dyn_cast<ArrayAttr>(number))
+    return complex::ConstantOp::create(builder, loc, type, parts);
+  return arith::ConstantOp::materialize(builder, number, type, loc);
+}
+
+/// The tensor all of whose elements are `number`.
+static DenseElementsAttr getSplat(RankedTensorType type, Attribute number) {
+  auto parts = dyn_cast<ArrayAttr>(number);
+  if (!parts)
+    return DenseElementsAttr::get(type, number);
+  return DenseElementsAttr::get(
+      type, std::complex<APFloat>(cast<FloatAttr>(parts[0]).getValue(),
+                                  cast<FloatAttr>(parts[1]).getValue()));
+}
+
 Value mlir::tofu::createNeutral(OpBuilder &builder, Location loc,
                                 Type elementType, const GlobalShape &shape,
                                 Combiner combiner) {
-  TypedAttr neutral = getNeutral(elementType, combiner);
+  Attribute neutral = getNeutral(elementType, combiner);
   if (!neutral)
     return {};
   auto type = RankedTensorType::get(shape.sizes, elementType);
   if (shape.isStatic())
-    return arith::ConstantOp::create(builder, loc,
-                                     DenseElementsAttr::get(type, neutral));
-  Value scalar = arith::ConstantOp::create(builder, loc, neutral);
+    return arith::ConstantOp::create(builder, loc, getSplat(type, neutral));
+  Value scalar = createConstantScalar(builder, loc, elementType, neutral);
   Value empty = tensor::EmptyOp::create(builder, loc, type, shape.values);
   return linalg::FillOp::create(builder, loc, scalar, empty).getResult(0);
 }
 
 Value mlir::tofu::createNeutralScalar(OpBuilder &builder, Location loc,
                                       Type type, Combiner combiner) {
-  TypedAttr neutral = getNeutral(type, combiner);
-  if (!neutral)
-    return {};
-  return arith::ConstantOp::create(builder, loc, neutral);
+  Attribute neutral = getNeutral(type, combiner);
+  return neutral ? createConstantScalar(builder, loc, type, neutral) : Value();
 }
 
 Value mlir::tofu::createCombine(OpBuilder &b, Location loc, Combiner combiner,
                                 Value x, Value y) {
   bool real = isa<FloatType>(x.getType());
+  bool isComplex = isa<ComplexType>(x.getType());
   switch (combiner) {
   case Combiner::Sum:
-    return real ? arith::AddFOp::create(b, loc, x, y).getResult()
-                : arith::AddIOp::create(b, loc, x, y).getResult();
+    return isComplex ? complex::AddOp::create(b, loc, x, y).getResult()
+           : real    ? arith::AddFOp::create(b, loc, x, y).getResult()
+                     : arith::AddIOp::create(b, loc, x, y).getResult();
   case Combiner::Prod:
-    return real ? arith::MulFOp::create(b, loc, x, y).getResult()
-                : arith::MulIOp::create(b, loc, x, y).getResult();
+    return isComplex ? complex::MulOp::create(b, loc, x, y).getResult()
+           : real    ? arith::MulFOp::create(b, loc, x, y).getResult()
+                     : arith::MulIOp::create(b, loc, x, y).getResult();
   case Combiner::Min:
     return real ? arith::MinimumFOp::create(b, loc, x, y).getResult()
                 : arith::MinSIOp::create(b, loc, x, y).getResult();

@@ -18,6 +18,8 @@
 #include "Tofu/Dialect/Tofu.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Complex/IR/Complex.h"
+#include "mlir/Dialect/MLProgram/IR/MLProgram.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 
@@ -55,6 +57,10 @@ static LogicalResult verifyRank(EmitError emitError, AccessAttr access,
     return emitError() << "semantics has " << access.getIndex().size()
                        << " dims, tensor has " << rank;
   return success();
+}
+
+static bool isNumber(Type type) {
+  return type.isIntOrIndexOrFloat() || isa<ComplexType>(type);
 }
 
 /// True if `expr` takes every value between its least and its largest once.
@@ -142,13 +148,27 @@ static LogicalResult verifyReduction(const Described &of,
       continue;
     for (auto [i, type] : llvm::enumerate(of.results)) {
       Type element = getElementTypeOrSelf(type);
-      if (element.isIntOrIndexOrFloat() &&
-          !getNeutral(element, dim.getCombiner()))
+      if (isNumber(element) && !getNeutral(element, dim.getCombiner()))
         return of.op->emitOpError()
                << "result " << i << ": values of " << element << " have no "
                << stringifyCombiner(dim.getCombiner());
     }
   }
+  return success();
+}
+
+/// A result that is a number is the same on all devices.
+static LogicalResult verifyNumber(const Described &of, SemanticsAttr semantics,
+                                  unsigned i) {
+  if (!semantics.getResults()[i].getIndex().empty())
+    return of.op->emitOpError() << "result " << i << ": semantics has "
+                                << semantics.getResults()[i].getIndex().size()
+                                << " dims, a number has none";
+  for (IterationDimAttr dim : semantics.getDims())
+    if (dim.getKind() != DimKind::Unsplittable)
+      return of.op->emitOpError()
+             << "result " << i << " is a number, which every device needs; dim "
+             << dim.getName().getValue() << " must be unsplittable";
   return success();
 }
 
@@ -177,6 +197,11 @@ static LogicalResult verifySemantics(const Described &of,
                                               ? FailureOr<search::Operator>()
                                               : semantics.getOperator();
   for (auto [i, type] : llvm::enumerate(of.results)) {
+    if (isNumber(type) && !isa<FunctionOpInterface>(op)) {
+      if (failed(verifyNumber(of, semantics, i)))
+        return failure();
+      continue;
+    }
     auto emitError = [&, i = i]() -> InFlightDiagnostic {
       return op->emitOpError() << "result " << i << ": ";
     };
@@ -384,7 +409,7 @@ static LogicalResult verifyLayout(Operation *op, const Twine &what, Type type,
   if (!layout)
     return op->emitOpError() << what << " has no #tofu.layout";
   // Below tensors, a layout still says what a buffer or a pointer holds.
-  if (type.isIntOrIndexOrFloat() || isa<UnrankedTensorType>(type))
+  if (isNumber(type) || isa<UnrankedTensorType>(type))
     return op->emitOpError()
            << what << " has a layout, but is no ranked tensor";
   auto tensor = dyn_cast<RankedTensorType>(type);
@@ -430,6 +455,28 @@ static LogicalResult verifyArgLayouts(Operation *op, Attribute attr) {
   return success();
 }
 
+/// Checks the layout, or the type before localization, of what a function or a
+/// global holds; `global` is the attribute with that type, if there is one.
+static LogicalResult verifyHeld(Operation *op, const Twine &what, Type type,
+                                NamedAttribute attr, TypeAttr global) {
+  auto before = global ? dyn_cast<RankedTensorType>(global.getValue())
+                       : RankedTensorType();
+  if (attr.getName() == TofuDialect::kGlobalType) {
+    if (before)
+      return success();
+    return op->emitOpError() << what << ": " << TofuDialect::kGlobalType
+                             << " must be a ranked tensor type";
+  }
+  auto layout = dyn_cast<LayoutAttr>(attr.getValue());
+  if (layout && !layout.getPartial().empty())
+    return op->emitOpError()
+           << what << " is partial; "
+           << (isa<FunctionOpInterface>(op) ? "a function takes and gives"
+                                            : "a global holds")
+           << " whole values";
+  return verifyLayout(op, what, type, attr.getValue(), before);
+}
+
 LogicalResult TofuDialect::verifyOperationAttribute(Operation *op,
                                                     NamedAttribute attr) {
   StringRef name = attr.getName();
@@ -453,6 +500,15 @@ LogicalResult TofuDialect::verifyOperationAttribute(Operation *op,
     return verifyLayouts(op, "result", op->getResultTypes(), attr.getValue());
   if (name == kArgLayouts)
     return verifyArgLayouts(op, attr.getValue());
+  if (name == kLayout || name == kGlobalType) {
+    auto global = dyn_cast<ml_program::GlobalOp>(op);
+    if (!global)
+      return op->emitOpError() << name
+                               << " stands on arguments and results of "
+                                  "functions and on globals only";
+    return verifyHeld(op, "value", global.getType(), attr,
+                      op->getAttrOfType<TypeAttr>(kGlobalType));
+  }
   return op->emitOpError() << "unknown attribute: " << name;
 }
 
@@ -493,21 +549,8 @@ static LogicalResult verifyBoundary(FunctionOpInterface function,
                                     NamedAttribute attr, TypeAttr global) {
   StringRef name = attr.getName();
   Operation *op = function;
-  if (name == TofuDialect::kLayout) {
-    auto layout = dyn_cast<LayoutAttr>(attr.getValue());
-    if (layout && !layout.getPartial().empty())
-      return op->emitOpError()
-             << what << " is partial; a function takes and gives whole values";
-    return verifyLayout(op, what, type, attr.getValue(),
-                        global ? dyn_cast<RankedTensorType>(global.getValue())
-                               : RankedTensorType());
-  }
-  if (name == TofuDialect::kGlobalType) {
-    if (global && isa<RankedTensorType>(global.getValue()))
-      return success();
-    return op->emitOpError()
-           << what << ": " << name << " must be a ranked tensor type";
-  }
+  if (name == TofuDialect::kLayout || name == TofuDialect::kGlobalType)
+    return verifyHeld(op, what, type, attr, global);
   if (name == TofuDialect::kSizeOf)
     return verifySizeOf(function, what, type, attr.getValue());
   if (name == TofuDialect::kCarriedTo) {

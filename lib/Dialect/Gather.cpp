@@ -9,6 +9,7 @@
 #include "Gather.h"
 
 #include "AttributeSyntax.h"
+#include "Tofu/Dialect/Combiners.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
@@ -159,7 +160,7 @@ std::optional<GatheredDim> mlir::tofu::findGatheredDim(linalg::LinalgOp op) {
     return std::nullopt;
   // Where several bits share an element, parts don't add up.
   Type type = extract.getType();
-  if (!type.isIntOrFloat() || type.isInteger(1))
+  if (!getNeutral(type, Combiner::Sum) || type.isInteger(1))
     return std::nullopt;
   Value table = extract.getTensor();
   if (op->isProperAncestor(table.getParentRegion()->getParentOp()) ||
@@ -195,8 +196,8 @@ static void maskExtract(tensor::ExtractOp extract, unsigned dim, Value size) {
   auto inThen = OpBuilder::atBlockEnd(choice.thenBlock());
   scf::YieldOp::create(inThen, loc, extract.getResult());
   auto inElse = OpBuilder::atBlockEnd(choice.elseBlock());
-  Value zero = arith::ConstantOp::create(inElse, loc,
-                                         inElse.getZeroAttr(extract.getType()));
+  Value zero =
+      createNeutralScalar(inElse, loc, extract.getType(), Combiner::Sum);
   scf::YieldOp::create(inElse, loc, zero);
 }
 

@@ -19,6 +19,7 @@
 
 #include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/IR/Matchers.h"
@@ -34,12 +35,13 @@ using namespace mlir::tofu;
 
 static Combiner toCombiner(Operation *op) {
   return llvm::TypeSwitch<Operation *, Combiner>(op)
-      .Case<arith::AddFOp>([](auto) { return Combiner::Sum; })
+      .Case<arith::AddFOp, complex::AddOp>([](auto) { return Combiner::Sum; })
       .Case<arith::AddIOp>([](auto add) {
         // One bit has no room for a carry.
         return add.getType().isInteger(1) ? Combiner::Xor : Combiner::Sum;
       })
-      .Case<arith::MulFOp, arith::MulIOp>([](auto) { return Combiner::Prod; })
+      .Case<arith::MulFOp, arith::MulIOp, complex::MulOp>(
+          [](auto) { return Combiner::Prod; })
       .Case<arith::MinimumFOp, arith::MinSIOp>(
           [](auto) { return Combiner::Min; })
       .Case<arith::MaximumFOp, arith::MaxSIOp>(
@@ -127,8 +129,9 @@ static Combiner matchCombiner(linalg::LinalgOp op, unsigned i) {
   if (!last || !yielded.hasOneUse())
     return Combiner::None;
   // What is taken away from nothing adds up.
-  if (isa<arith::SubFOp, arith::SubIOp>(last) && last->getOperand(0) == sofar &&
-      sofar.hasOneUse() && !yielded.getType().isInteger(1))
+  if (isa<arith::SubFOp, arith::SubIOp, complex::SubOp>(last) &&
+      last->getOperand(0) == sofar && sofar.hasOneUse() &&
+      !yielded.getType().isInteger(1))
     return Combiner::Sum;
   auto select = dyn_cast<arith::SelectOp>(last);
   if (!select || (isa<FloatType>(yielded.getType()) &&

@@ -11,6 +11,7 @@
 #include "Tofu/Dialect/Placement.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -28,9 +29,21 @@ enum class Dependence {
 };
 } // namespace
 
-static bool isZero(Value scalar) {
-  return matchPattern(scalar, m_AnyZeroFloat()) ||
-         matchPattern(scalar, m_Zero());
+/// True for zero, and for what has zeros everywhere.
+static bool isZero(Attribute number) {
+  if (auto elements = dyn_cast<SplatElementsAttr>(number))
+    return isZero(elements.getSplatValue<Attribute>());
+  if (auto parts = dyn_cast<ArrayAttr>(number))
+    return llvm::all_of(parts, [](Attribute part) { return isZero(part); });
+  if (auto real = dyn_cast<FloatAttr>(number))
+    return real.getValue().isZero();
+  auto integer = dyn_cast<IntegerAttr>(number);
+  return integer && integer.getValue().isZero();
+}
+
+static bool isZero(Value value) {
+  Attribute number;
+  return matchPattern(value, m_Constant(&number)) && isZero(number);
 }
 
 bool mlir::tofu::isZeros(Value value) {
@@ -61,16 +74,19 @@ static Dependence analyze(Operation *op, ArrayRef<Dependence> operands) {
     return d == Dependence::None || d == Dependence::Zero;
   };
   if (llvm::all_of(operands, isFree))
-    return matchPattern(op, m_AnyZeroFloat()) || matchPattern(op, m_Zero())
+    return op->getNumResults() == 1 && isZero(op->getResult(0))
                ? Dependence::Zero
                : Dependence::None;
-  if (isa<arith::AddFOp, arith::SubFOp, arith::AddIOp, arith::SubIOp>(op))
+  // A complex number is the sum of what its parts make of it.
+  if (isa<arith::AddFOp, arith::SubFOp, arith::AddIOp, arith::SubIOp,
+          complex::AddOp, complex::SubOp, complex::CreateOp>(op))
     return addDependences(operands[0], operands[1]);
-  if (isa<arith::MulFOp, arith::MulIOp>(op))
+  if (isa<arith::MulFOp, arith::MulIOp, complex::MulOp>(op))
     return multiply(operands[0], operands[1]);
-  if (isa<arith::DivFOp>(op) && operands[1] == Dependence::None)
+  if (isa<arith::DivFOp, complex::DivOp>(op) && operands[1] == Dependence::None)
     return operands[0];
-  if (isa<arith::NegFOp, arith::ExtFOp>(op))
+  if (isa<arith::NegFOp, arith::ExtFOp, complex::NegOp, complex::ConjOp,
+          complex::ReOp, complex::ImOp>(op))
     return operands[0];
   if (isa<arith::SelectOp>(op) && isFree(operands[0]))
     return addDependences(operands[1], operands[2]);

@@ -508,6 +508,41 @@ static Value create(LocalPiece &piece, tensor::FromElementsOp op) {
 }
 
 //===----------------------------------------------------------------------===//
+// Elements
+//===----------------------------------------------------------------------===//
+
+/// Every device has the element; along a dim with an index that is not known it
+/// may be anywhere.
+static SemanticsAttr compute(tensor::ExtractOp op, std::string &why) {
+  if (!areStatic(op, why))
+    return {};
+  SemanticsBuilder builder(op.getContext());
+  SmallVector<AffineExpr> index;
+  for (auto [at, size] :
+       llvm::zip_equal(op.getIndices(), op.getTensor().getType().getShape())) {
+    std::optional<int64_t> known = getConstantIntValue(at);
+    bool isInside = known && *known >= 0 && *known < size;
+    index.push_back(isInside ? getAffineConstantExpr(*known, op.getContext())
+                             : AffineExpr());
+  }
+  builder.addOperand(index);
+  builder.addResult({});
+  return builder.build();
+}
+
+static Value create(LocalPiece &piece, tensor::ExtractOp op) {
+  SmallVector<Value> indices;
+  for (auto [dim, at] : llvm::enumerate(op.getIndices())) {
+    Value &index = indices.emplace_back(piece.mapping.lookupOrDefault(at));
+    // The element is the first one of what is at hand.
+    if (!isConstantIntValue(piece.operandOffset(0, dim), 0))
+      index = arith::ConstantIndexOp::create(piece.builder, op.getLoc(), 0);
+  }
+  return tensor::ExtractOp::create(piece.builder, op.getLoc(),
+                                   piece.operands[0], indices);
+}
+
+//===----------------------------------------------------------------------===//
 // Registration
 //===----------------------------------------------------------------------===//
 
@@ -537,6 +572,6 @@ void mlir::tofu::registerTensorModels(DialectRegistry &registry) {
     attach<tensor::ExpandShapeOp, tensor::CollapseShapeOp,
            tensor::ExtractSliceOp, tensor::InsertSliceOp, tensor::PadOp,
            tensor::ConcatOp, tensor::CastOp, tensor::ScatterOp,
-           tensor::FromElementsOp>(context);
+           tensor::FromElementsOp, tensor::ExtractOp>(context);
   });
 }

@@ -36,8 +36,9 @@ struct ElementInfo {
 } // namespace
 
 static constexpr ElementInfo kElements[] = {
-    {"f32", 4}, {"f64", 8}, {"f16", 2}, {"bf16", 2}, {"i1", 1},
-    {"i8", 1},  {"i16", 2}, {"i32", 4}, {"i64", 8},  {"index", 8}};
+    {"f32", 4}, {"f64", 8},   {"f16", 2},          {"bf16", 2},
+    {"i1", 1},  {"i8", 1},    {"i16", 2},          {"i32", 4},
+    {"i64", 8}, {"index", 8}, {"complex<f32>", 8}, {"complex<f64>", 16}};
 static_assert(std::size(kElements) == TOFU_NUM_ELEMENT_TYPES,
               "one line per element type");
 
@@ -45,7 +46,13 @@ int64_t mlir::tofu::getElementBytes(TofuElementType type) {
   return kElements[type].bytes;
 }
 
-bool mlir::tofu::isFloat(TofuElementType type) { return type <= TOFU_BF16; }
+int64_t mlir::tofu::getNumParts(TofuElementType type) {
+  return type == TOFU_COMPLEX_F32 || type == TOFU_COMPLEX_F64 ? 2 : 1;
+}
+
+bool mlir::tofu::isFloat(TofuElementType type) {
+  return type <= TOFU_BF16 || getNumParts(type) > 1;
+}
 
 llvm::StringRef mlir::tofu::getName(TofuElementType type) {
   return kElements[type].name;
@@ -115,8 +122,12 @@ static void store(char *data, int64_t i, T value) {
   std::memcpy(data + i * sizeof(T), &value, sizeof(T));
 }
 
-double HostTensor::getFloat(int64_t i) const {
+double HostTensor::getFloat(int64_t i, int64_t part) const {
   switch (getType()) {
+  case TOFU_COMPLEX_F32:
+    return load<float>(getData(), 2 * i + part);
+  case TOFU_COMPLEX_F64:
+    return load<double>(getData(), 2 * i + part);
   case TOFU_F32:
     return load<float>(getData(), i);
   case TOFU_F64:
@@ -148,8 +159,12 @@ int64_t HostTensor::getInteger(int64_t i) const {
   }
 }
 
-void HostTensor::setFloat(int64_t i, double value) {
+void HostTensor::setFloat(int64_t i, double value, int64_t part) {
   switch (getType()) {
+  case TOFU_COMPLEX_F32:
+    return store<float>(getData(), 2 * i + part, value);
+  case TOFU_COMPLEX_F64:
+    return store<double>(getData(), 2 * i + part, value);
   case TOFU_F32:
     return store<float>(getData(), i, value);
   case TOFU_F64:
@@ -181,18 +196,37 @@ void HostTensor::setInteger(int64_t i, int64_t value) {
   }
 }
 
-std::string HostTensor::getText(int64_t i) const {
-  if (!isFloat(getType()))
-    return std::to_string(getInteger(i));
-  // Digits that tell any two numbers of the type apart.
-  static const int digits[] = {9, 17, 5, 4};
-  double value = getFloat(i);
+/// How many digits tell any two numbers of a float type apart.
+static int getNumDigits(TofuElementType type) {
+  switch (type) {
+  case TOFU_F64:
+  case TOFU_COMPLEX_F64:
+    return 17;
+  case TOFU_F16:
+    return 5;
+  case TOFU_BF16:
+    return 4;
+  default:
+    return 9;
+  }
+}
+
+static std::string formatFloat(double value, TofuElementType type) {
   if (std::isnan(value))
     return "nan";
   std::string text;
   llvm::raw_string_ostream(text)
-      << llvm::format("%.*g", digits[getType()], value);
+      << llvm::format("%.*g", getNumDigits(type), value);
   return text;
+}
+
+std::string HostTensor::getText(int64_t i) const {
+  if (!isFloat(getType()))
+    return std::to_string(getInteger(i));
+  std::string text = formatFloat(getFloat(i), getType());
+  if (getNumParts(getType()) == 1)
+    return text;
+  return "(" + text + "," + formatFloat(getFloat(i, 1), getType()) + ")";
 }
 
 llvm::SmallVector<int64_t> HostTensor::getIndex(int64_t i) const {
@@ -298,18 +332,31 @@ static double distance(double got, double expected) {
   return std::isnan(distance) ? INFINITY : distance;
 }
 
+/// The number that a relative tolerance refers to. Parts that are not finite
+/// have no tolerance, and give the other part none.
+static double getMagnitude(const HostTensor &tensor, int64_t i) {
+  double magnitude = 0;
+  for (int64_t part = 0; part < getNumParts(tensor.getType()); ++part)
+    if (double value = tensor.getFloat(i, part); std::isfinite(value))
+      magnitude = std::max(magnitude, std::fabs(value));
+  return magnitude;
+}
+
 Difference mlir::tofu::compare(const HostTensor &got,
                                const HostTensor &expected,
                                Tolerance tolerance) {
   Difference result;
   bool floats = isFloat(got.getType());
   for (int64_t i = 0; i < got.getNumElements(); ++i) {
-    double want = expected.getFloat(i);
-    double off = distance(got.getFloat(i), want);
+    double off = 0;
+    for (int64_t part = 0; part < getNumParts(got.getType()); ++part)
+      off = std::max(
+          off, distance(got.getFloat(i, part), expected.getFloat(i, part)));
     result.largest = std::max(result.largest, off);
     // As doubles, large integers that differ may look alike.
     bool isExact = !floats && !tolerance.relative && !tolerance.absolute;
-    double most = tolerance.absolute + tolerance.relative * std::fabs(want);
+    double most =
+        tolerance.absolute + tolerance.relative * getMagnitude(expected, i);
     bool isGood = isExact ? got.getInteger(i) == expected.getInteger(i)
                           : off == 0 || (std::isfinite(off) && off <= most);
     if (isGood)

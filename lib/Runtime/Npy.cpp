@@ -132,6 +132,9 @@ static llvm::StringRef getKinds(TofuElementType type) {
     return "uV";
   case TOFU_I1:
     return "biu";
+  case TOFU_COMPLEX_F32:
+  case TOFU_COMPLEX_F64:
+    return "c";
   default:
     return isFloat(type) ? "f" : "iu";
   }
@@ -145,9 +148,11 @@ static bool isReadAs(llvm::StringRef descr, TofuElementType type) {
          bytes == getElementBytes(type);
 }
 
-static void reverseElementBytes(HostTensor &tensor) {
-  int64_t bytes = getElementBytes(tensor.getType());
-  for (int64_t i = 0; i < tensor.getNumElements(); ++i)
+/// Reverses the bytes of each number; complex elements have two.
+static void reverseBytes(HostTensor &tensor) {
+  int64_t parts = getNumParts(tensor.getType());
+  int64_t bytes = getElementBytes(tensor.getType()) / parts;
+  for (int64_t i = 0; i < tensor.getNumElements() * parts; ++i)
     std::reverse(tensor.getData() + i * bytes,
                  tensor.getData() + (i + 1) * bytes);
 }
@@ -226,7 +231,7 @@ llvm::Expected<HostTensor> mlir::tofu::parseNpy(llvm::StringRef contents,
     std::memcpy(tensor->getData(), contents.data(), tensor->getNumBytes());
   constexpr bool isBig = llvm::endianness::native == llvm::endianness::big;
   if (header.descr.front() == (isBig ? '<' : '>'))
-    reverseElementBytes(*tensor);
+    reverseBytes(*tensor);
   if (type.type == TOFU_I1)
     for (int64_t i = 0; i < tensor->getNumElements(); ++i)
       tensor->setInteger(i, tensor->getData()[i] != 0);
@@ -250,10 +255,11 @@ static std::string getDescr(TofuElementType type) {
   int64_t bytes = getElementBytes(type);
   constexpr bool isBig = llvm::endianness::native == llvm::endianness::big;
   std::string order(1, bytes == 1 ? '|' : isBig ? '>' : '<');
-  char kind = type == TOFU_BF16 ? 'u'
-              : type == TOFU_I1 ? 'b'
-              : isFloat(type)   ? 'f'
-                                : 'i';
+  char kind = type == TOFU_BF16        ? 'u'
+              : type == TOFU_I1        ? 'b'
+              : getNumParts(type) == 2 ? 'c'
+              : isFloat(type)          ? 'f'
+                                       : 'i';
   return order + kind + std::to_string(bytes);
 }
 

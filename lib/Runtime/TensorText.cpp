@@ -77,7 +77,8 @@ static void fillRandomly(HostTensor &tensor, const RandomSpec &spec,
   if (isFloat(tensor.getType())) {
     double lo = spec.hasRange ? spec.lo : -1, hi = spec.hasRange ? spec.hi : 1;
     for (int64_t i = 0; i < tensor.getNumElements(); ++i)
-      tensor.setFloat(i, lo + (hi - lo) * random.nextUnit());
+      for (int64_t part = 0; part < getNumParts(tensor.getType()); ++part)
+        tensor.setFloat(i, lo + (hi - lo) * random.nextUnit(), part);
     return;
   }
   int64_t lo = spec.hasRange ? std::ceil(spec.lo) : 0;
@@ -107,13 +108,15 @@ static std::optional<HostTensorType> parseTensorType(llvm::StringRef text) {
   return type;
 }
 
-static bool setElement(HostTensor &tensor, int64_t i, llvm::StringRef text) {
+/// Sets one part of element `i`.
+static bool setElement(HostTensor &tensor, int64_t i, int64_t part,
+                       llvm::StringRef text) {
   TofuElementType type = tensor.getType();
   if (isFloat(type)) {
     double value;
     if (!llvm::to_float(text, value))
       return false;
-    tensor.setFloat(i, value);
+    tensor.setFloat(i, value, part);
     return true;
   }
   if (type == TOFU_I1 && (text == "true" || text == "false")) {
@@ -137,18 +140,24 @@ static bool setElement(HostTensor &tensor, int64_t i, llvm::StringRef text) {
 }
 
 static llvm::Error fillFromList(HostTensor &tensor, llvm::StringRef list) {
-  llvm::SmallVector<llvm::StringRef> elements;
-  llvm::SplitString(list, elements, " \t\n\r,[]");
-  int64_t size = tensor.getNumElements();
-  int64_t given = elements.size();
-  if (given != size && given != 1)
-    return llvm::createStringError(
-        llvm::Twine(given) + " elements are given, " +
-        tensor.getTensorType().str() + " has " + llvm::Twine(size));
-  for (int64_t i = 0; i < size; ++i)
-    if (!setElement(tensor, i, elements[given == 1 ? 0 : i]))
-      return llvm::createStringError("'" + elements[given == 1 ? 0 : i] +
-                                     "' is no " + getName(tensor.getType()));
+  int64_t parts = getNumParts(tensor.getType());
+  llvm::SmallVector<llvm::StringRef> numbers;
+  llvm::SplitString(list, numbers, parts > 1 ? " \t\n\r,[]()" : " \t\n\r,[]");
+  int64_t size = tensor.getNumElements() * parts;
+  int64_t given = numbers.size();
+  if (given != size && given != parts)
+    return llvm::createStringError(llvm::Twine(given) +
+                                   (parts > 1 ? " parts of elements are given, "
+                                              : " elements are given, ") +
+                                   tensor.getTensorType().str() + " has " +
+                                   llvm::Twine(size));
+  for (int64_t i = 0; i < size; ++i) {
+    llvm::StringRef text = numbers[i % given];
+    if (!setElement(tensor, i / parts, i % parts, text))
+      return llvm::createStringError("'" + text + "' is no " +
+                                     (parts > 1 ? "part of " : "") +
+                                     getName(tensor.getType()));
+  }
   return llvm::Error::success();
 }
 

@@ -8,6 +8,7 @@
 
 #include "Branches.h"
 #include "GlobalSizes.h"
+#include "Globals.h"
 #include "Tofu/Dialect/Models.h"
 #include "Tofu/Dialect/Structure.h"
 #include "Tofu/Transforms/Passes.h"
@@ -35,9 +36,10 @@ static bool hasTensors(Operation *op) {
          !getTensorOperands(op).empty();
 }
 
-/// True for what needs no semantics: scalars, sizes, constants, and the return.
+/// True for what needs no semantics: scalars, sizes, constants, globals, and
+/// the return.
 static bool isExempt(Operation *op) {
-  return !hasTensors(op) || getReadDim(op) ||
+  return !hasTensors(op) || getReadDim(op) || GlobalAccess(op) ||
          op->hasTrait<OpTrait::IsTerminator>() ||
          (op->getNumResults() == 1 && isConstantTensor(op->getResult(0)));
 }

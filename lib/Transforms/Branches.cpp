@@ -8,6 +8,8 @@
 
 #include "Branches.h"
 
+#include "Globals.h"
+
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
@@ -50,10 +52,14 @@ LayoutAttr mlir::tofu::getPlannedLayout(Value value) {
   auto entry = [](ArrayAttr layouts, unsigned i) {
     return layouts && i < layouts.size() ? layouts[i] : Attribute();
   };
-  if (auto result = dyn_cast<OpResult>(value))
-    return dyn_cast_or_null<LayoutAttr>(entry(
-        result.getOwner()->getAttrOfType<ArrayAttr>(TofuDialect::kLayouts),
-        result.getResultNumber()));
+  if (auto result = dyn_cast<OpResult>(value)) {
+    Operation *op = result.getOwner();
+    if (GlobalAccess access(op); access)
+      return getGlobalLayout(access.global);
+    return dyn_cast_or_null<LayoutAttr>(
+        entry(op->getAttrOfType<ArrayAttr>(TofuDialect::kLayouts),
+              result.getResultNumber()));
+  }
   auto arg = cast<BlockArgument>(value);
   Operation *parent = arg.getOwner()->getParentOp();
   if (auto function = dyn_cast<func::FuncOp>(parent))

@@ -37,7 +37,8 @@ struct Handover {
 SmallVector<Handover> getHandovers(Operation *op);
 
 /// The layout that the plan gives `value`, an argument of a function or region
-/// or the result of an operation; null if it has none.
+/// or the result of an operation (of a load, that of the global); null if it
+/// has none.
 LayoutAttr getPlannedLayout(Value value);
 
 /// The layout of all that `handover`, of the branch `op`, may become. Fails,

@@ -98,6 +98,8 @@ private:
       placements[reshard] = reshard.getTo();
       return success();
     }
+    if (GlobalAccess access(op); access)
+      return visitAccess(op, access);
     auto strategy = op->getAttrOfType<StrategyAttr>(TofuDialect::kStrategy);
     if (!strategy)
       return visitWhole(op);
@@ -111,6 +113,8 @@ private:
         failed(needOperands(op, semantics, strategy)))
       return failure();
     for (OpResult result : op->getOpResults()) {
+      if (!isa<RankedTensorType>(result.getType()))
+        continue;
       auto produced = getResultPlacement(
           semantics, strategy, result.getResultNumber(), shapeOf(result), mesh);
       if (failed(produce(result, produced)))
@@ -119,6 +123,18 @@ private:
     for (InitialValue &initial : initials)
       if (failed(combineInitialValue(initial)))
         return failure();
+    return success();
+  }
+
+  /// A load or store of a global: what it is about lies as the global does.
+  LogicalResult visitAccess(Operation *op, GlobalAccess access) {
+    FailureOr<LayoutAttr> layout = requireGlobalLayout(op, access.global);
+    if (failed(layout))
+      return failure();
+    if (access.loaded)
+      placements[access.loaded] = *layout;
+    else if (Value value = access.stored->get(); !isRemade(value))
+      need(op, 0, value, *layout);
     return success();
   }
 

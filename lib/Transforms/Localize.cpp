@@ -61,6 +61,8 @@ public:
   }
 
   int64_t numLocal = 0, numWhole = 0;
+  /// Globals that the function loads or stores.
+  SetVector<ml_program::GlobalOp> globals;
 
 private:
   static RankedTensorType typeOf(Value value) {
@@ -237,6 +239,8 @@ private:
       return visitReshard(reshard);
     if (auto stack = dyn_cast<StackOp>(op))
       return visitStack(stack);
+    if (GlobalAccess access(op); access)
+      return visitAccess(op, access);
     if (op->hasAttr(TofuDialect::kStrategy))
       return visitPart(op);
     return visitWhole(op);
@@ -305,6 +309,30 @@ private:
     return success();
   }
 
+  LogicalResult visitAccess(Operation *op, GlobalAccess access) {
+    FailureOr<LayoutAttr> layout = requireGlobalLayout(op, access.global);
+    if (failed(layout))
+      return failure();
+    globals.insert(access.global);
+    if (access.loaded) {
+      Operation *load = builder.clone(*op);
+      load->getResult(0).setType(
+          getLocalType(typeOf(access.loaded), *layout, mesh));
+      define(access.loaded, load->getResult(0), *layout);
+      return success();
+    }
+    Value value = access.stored->get();
+    FailureOr<Value> local = take(op, 0, value, *layout);
+    if (failed(local))
+      return failure();
+    RankedTensorType type = getLocalType(typeOf(value), *layout, mesh);
+    if (local->getType() != type)
+      local = tensor::CastOp::create(builder, op->getLoc(), type, *local)
+                  .getResult();
+    builder.clone(*op)->setOperands(*local);
+    return success();
+  }
+
   /// This device's part becomes the one index of the new dim that it has.
   LogicalResult visitStack(StackOp op) {
     FailureOr<Value> local = take(op, 0, op.getInput(), op.getFrom());
@@ -363,7 +391,9 @@ private:
       operands.push_back(local ? local : createUnread(piece, operand));
     }
     for (OpResult result : piece.op->getOpResults())
-      types.push_back(piece.resultType(result.getResultNumber()));
+      types.push_back(isa<RankedTensorType>(result.getType())
+                          ? piece.resultType(result.getResultNumber())
+                          : result.getType());
     return SmallVector<Value>(cloneLocal(piece, operands, types)->getResults());
   }
 
@@ -400,11 +430,16 @@ private:
         hasModel(op) ? createLocal(piece) : createDescribed(piece);
     if (failed(results))
       return failure();
-    for (auto [global, local] : llvm::zip_equal(op->getResults(), *results))
+    for (auto [i, global, local] :
+         llvm::enumerate(op->getResults(), *results)) {
+      if (!isa<RankedTensorType>(global.getType())) {
+        mapping.map(global, local);
+        continue;
+      }
       define(global, local,
-             getResultPlacement(semantics, strategy,
-                                cast<OpResult>(global).getResultNumber(),
+             getResultPlacement(semantics, strategy, i,
                                 typeOf(global).getShape(), mesh));
+    }
     ++numLocal;
     return success();
   }
@@ -471,6 +506,7 @@ private:
 
 struct LocalizePass : public tofu::impl::LocalizePassBase<LocalizePass> {
   void runOnOperation() override {
+    SetVector<ml_program::GlobalOp> globals;
     for (auto function : getOperation().getOps<func::FuncOp>()) {
       if (!isPlanned(function))
         continue;
@@ -484,7 +520,39 @@ struct LocalizePass : public tofu::impl::LocalizePassBase<LocalizePass> {
         return signalPassFailure();
       numLocal += localizer.numLocal;
       numWhole += localizer.numWhole;
+      globals.insert_range(localizer.globals);
     }
+    for (ml_program::GlobalOp global : globals)
+      localize(global);
+    if (failed(verifyAccesses()))
+      signalPassFailure();
+  }
+
+private:
+  static void localize(ml_program::GlobalOp global) {
+    LayoutAttr layout = getGlobalLayout(global);
+    auto type = cast<RankedTensorType>(global.getType());
+    search::Mesh mesh = lookupMesh(global, layout.getMesh()).getMesh();
+    global->setAttr(TofuDialect::kGlobalType, TypeAttr::get(type));
+    global.setType(getLocalType(type, layout, mesh));
+  }
+
+  /// Every load and store of a global that is cut must be of a part.
+  LogicalResult verifyAccesses() {
+    WalkResult result = getOperation().walk([](Operation *op) {
+      GlobalAccess access(op);
+      if (!access)
+        return WalkResult::advance();
+      Type type = access.loaded ? access.loaded.getType()
+                                : access.stored->get().getType();
+      if (type == access.global.getType())
+        return WalkResult::advance();
+      op->emitOpError() << "is in a region or function that is not cut, but "
+                           "global @"
+                        << access.global.getSymName() << " is";
+      return WalkResult::interrupt();
+    });
+    return success(!result.wasInterrupted());
   }
 };
 } // namespace

@@ -59,6 +59,8 @@ struct Totals {
   double seconds = 0;
   bool exact = true;
   llvm::json::Array functions;
+  /// By which function a global has been planned.
+  DenseMap<Operation *, func::FuncOp> globals;
 };
 
 struct PlanPass : public tofu::impl::PlanPassBase<PlanPass> {
@@ -193,6 +195,8 @@ private:
 
   LogicalResult plan(func::FuncOp function, Totals &totals) {
     PlanGraph graph(function, sizeHint);
+    if (failed(claimGlobals(graph, totals)))
+      return failure();
     if (!isCountable(graph.graph, meshInfo.numDevices()))
       return function.emitError()
              << "tensors are too large for the bytes of a plan to be counted";
@@ -205,6 +209,19 @@ private:
       totals.functions.push_back(toJson(graph, result));
     if (print)
       printPlan(llvm::errs(), graph, result);
+    return success();
+  }
+
+  /// A global has one layout; plans of several functions would give it several.
+  LogicalResult claimGlobals(PlanGraph &graph, Totals &totals) {
+    for (PlannedGlobal &global : graph.globals) {
+      auto [it, isNew] = totals.globals.try_emplace(global.op, graph.function);
+      if (!isNew)
+        return global.op.emitOpError()
+               << "is used by @" << it->second.getSymName() << " and @"
+               << graph.function.getSymName()
+               << ", which are planned apart; make one of them private";
+    }
     return success();
   }
 

@@ -63,6 +63,10 @@ forEachMesh(func::FuncOp function,
                return WalkResult::interrupt();
              if (failed(visitLayouts(op, op->getAttr(TofuDialect::kLayouts))))
                return WalkResult::interrupt();
+             if (GlobalAccess access(op);
+                 access &&
+                 failed(visitLayout(op, getGlobalLayout(access.global))))
+               return WalkResult::interrupt();
              if (auto regions =
                      op->getAttrOfType<ArrayAttr>(TofuDialect::kArgLayouts))
                for (Attribute layouts : regions)
@@ -100,6 +104,13 @@ static int64_t getElementBytes(Type type) {
   return type.isIntOrFloat() ? (type.getIntOrFloatBitWidth() + 7) / 8 : 8;
 }
 
+static search::Value makeValue(ArrayRef<int64_t> shape, Type elementType) {
+  search::Value value;
+  value.shape.assign(shape.begin(), shape.end());
+  value.elementBytes = getElementBytes(elementType);
+  return value;
+}
+
 std::optional<unsigned> PlanGraph::addValue(Value value) {
   auto type = dyn_cast<RankedTensorType>(value.getType());
   if (!type || isConstantTensor(value) || !hasTraceableSizes(value))
@@ -107,13 +118,11 @@ std::optional<unsigned> PlanGraph::addValue(Value value) {
   auto [it, isNew] = numbers.try_emplace(value, values.size());
   if (!isNew)
     return it->second;
-  search::Value &added = graph.values.emplace_back();
   SmallVector<int64_t> shape = hints.getShape(value);
-  added.shape.assign(shape.begin(), shape.end());
+  graph.values.push_back(makeValue(shape, type.getElementType()));
   hasUnknownSizes |= !type.hasStaticShape();
   // What lies in a loop moves each time around.
-  added.elementBytes = getElementBytes(type.getElementType()) *
-                       getTripCount(value.getParentBlock());
+  graph.values.back().elementBytes *= getTripCount(value.getParentBlock());
   values.push_back(value);
   return it->second;
 }
@@ -128,9 +137,11 @@ static search::Operator getWholeOperator(Operation *op) {
   search::Operator whole;
   for (Value operand : getTensorOperands(op))
     whole.operands.push_back({0, getWholeIndex(operand), -1});
-  for (Value result : op->getResults())
+  for (Value result : op->getResults()) {
+    search::Result &produced = whole.results.emplace_back();
     if (isa<RankedTensorType>(result.getType()))
-      whole.results.push_back({0, getWholeIndex(result)});
+      produced.index = getWholeIndex(result);
+  }
   return whole;
 }
 
@@ -189,11 +200,8 @@ void PlanGraph::addOperator(Operation *op) {
     operand.value = *number;
     planned.operands.push_back(i);
   }
-  unsigned next = 0;
-  for (Value result : op->getResults()) {
-    if (!isa<RankedTensorType>(result.getType()))
-      continue;
-    search::Result produced = described.results[next++];
+  for (auto [i, result] : llvm::enumerate(op->getResults())) {
+    search::Result produced = described.results[i];
     std::optional<unsigned> number = addValue(result);
     if (!number)
       continue;
@@ -212,6 +220,8 @@ void PlanGraph::addOperations(Block &block) {
   for (Operation &op : block.without_terminator()) {
     if (isPlannedBranch(&op))
       addBranch(&op);
+    else if (GlobalAccess access(&op); access)
+      addAccess(access);
     else
       addOperator(&op);
   }
@@ -257,6 +267,48 @@ void PlanGraph::addBranch(Operation *op) {
   }
 }
 
+PlannedGlobal &PlanGraph::getPlanned(ml_program::GlobalOp global) {
+  for (PlannedGlobal &known : globals)
+    if (known.op == global)
+      return known;
+  auto type = cast<RankedTensorType>(global.getType());
+  search::Value value = makeValue(type.getShape(), type.getElementType());
+  value.neverPartial = true;
+  globals.push_back({global, unsigned(values.size()), {}, {}});
+  graph.values.push_back(value);
+  values.push_back(Value());
+  return globals.back();
+}
+
+void PlanGraph::addAccess(const GlobalAccess &access) {
+  PlannedGlobal &global = getPlanned(access.global);
+  if (access.stored) {
+    global.stored.push_back(access.stored->get());
+    return;
+  }
+  unsigned number = *addValue(access.loaded);
+  graph.values[number].neverPartial = true;
+  global.loads.push_back(number);
+}
+
+/// Ties what is loaded to the global, and has what is stored moved to where the
+/// global lies.
+void PlanGraph::addGlobals() {
+  for (const PlannedGlobal &global : globals) {
+    if (!global.loads.empty()) {
+      auto &tied = graph.tied.emplace_back(1, global.value);
+      tied.append(global.loads.begin(), global.loads.end());
+    }
+    for (Value stored : global.stored) {
+      std::optional<unsigned> from = lookup(stored);
+      if (!from || llvm::is_contained(global.loads, *from))
+        continue;
+      graph.values[*from].neverPartial = true;
+      graph.carried.push_back({*from, global.value});
+    }
+  }
+}
+
 DenseMap<unsigned, unsigned> mlir::tofu::getCarried(func::FuncOp f) {
   DenseMap<unsigned, unsigned> carried;
   for (unsigned arg = 0; arg < f.getNumArguments(); ++arg)
@@ -292,6 +344,7 @@ PlanGraph::PlanGraph(func::FuncOp function, int64_t sizeHint)
   for (Value value : function.getBody().front().getTerminator()->getOperands())
     if (std::optional<unsigned> number = lookup(value))
       graph.values[*number].neverPartial = true;
+  addGlobals();
   addCarried();
 }
 
@@ -334,11 +387,15 @@ search::Strategy PlanGraph::toGraph(unsigned i,
   return strategy;
 }
 
+LayoutAttr PlanGraph::getLayout(unsigned value, const search::Plan &plan,
+                                FlatSymbolRefAttr mesh) const {
+  return LayoutAttr::get(mesh, plan.layouts[value], Combiner::Sum, plan.mesh);
+}
+
 LayoutAttr PlanGraph::getLayout(Value value, const search::Plan &plan,
                                 FlatSymbolRefAttr mesh) const {
   if (std::optional<unsigned> number = lookup(value))
-    return LayoutAttr::get(mesh, plan.layouts[*number], Combiner::Sum,
-                           plan.mesh);
+    return getLayout(*number, plan, mesh);
   return LayoutAttr::getWhole(
       mesh, cast<RankedTensorType>(value.getType()).getRank());
 }
@@ -408,12 +465,15 @@ void PlanGraph::write(const search::Plan &plan, FlatSymbolRefAttr mesh) {
   for (auto [i, layout] : llvm::enumerate(getResultLayouts(plan, mesh)))
     if (layout)
       function.setResultAttr(i, TofuDialect::kLayout, layout);
+  for (PlannedGlobal &global : globals)
+    global.op->setAttr(TofuDialect::kLayout,
+                       getLayout(global.value, plan, mesh));
 }
 
-static search::Layout resolve(LayoutAttr layout, int64_t rank,
-                              const search::Mesh &mesh) {
+search::Layout PlanGraph::readLayout(unsigned value, LayoutAttr layout,
+                                     const search::Mesh &mesh) const {
   search::Layout resolved;
-  resolved.dims.resize(rank);
+  resolved.dims.resize(graph.values[value].shape.size());
   if (!layout)
     return resolved;
   for (auto [i, axes] : llvm::enumerate(layout.getDims()))
@@ -432,10 +492,12 @@ search::Plan PlanGraph::read(const search::Mesh &mesh) const {
             planned.op->getAttrOfType<StrategyAttr>(TofuDialect::kStrategy))
       strategy = toGraph(i, attr.resolve(mesh));
   }
-  for (Value value : values)
+  for (auto [i, value] : llvm::enumerate(values))
     plan.layouts.push_back(
-        resolve(getPlannedLayout(value),
-                cast<RankedTensorType>(value.getType()).getRank(), mesh));
+        readLayout(i, value ? getPlannedLayout(value) : LayoutAttr(), mesh));
+  for (const PlannedGlobal &global : globals)
+    plan.layouts[global.value] =
+        readLayout(global.value, getGlobalLayout(global.op), mesh);
   return plan;
 }
 
@@ -457,6 +519,8 @@ std::string PlanGraph::getHash() const {
     os << ')';
     if (Attribute semantics = op->getAttr(TofuDialect::kSemantics))
       os << semantics;
+    if (GlobalAccess access(op); access)
+      os << access.global.getSymName();
     os << '\n';
   });
   llvm::MD5 hash;

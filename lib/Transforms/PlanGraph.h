@@ -11,6 +11,7 @@
 
 #include "Branches.h"
 #include "GlobalSizes.h"
+#include "Globals.h"
 #include "Tofu/Dialect/Placement.h"
 #include "Tofu/Search/Search.h"
 
@@ -35,6 +36,14 @@ struct PlannedOperator {
 /// numbers by result number (`tf.aliasing_output`, `tofu.carried_to`).
 DenseMap<unsigned, unsigned> getCarried(func::FuncOp function);
 
+/// A global, and what stands for it in the graph.
+struct PlannedGlobal {
+  ml_program::GlobalOp op;
+  unsigned value = 0;
+  SmallVector<unsigned> loads; ///< values that lie as it does
+  SmallVector<Value> stored;   ///< what must come to lie so
+};
+
 /// The annotated function as the search sees it. Constants and remade values
 /// are left out, and so are values of sizes that only they themselves tell,
 /// which stay whole. Other unknown sizes are those that follow if arguments
@@ -48,9 +57,11 @@ public:
   bool hasUnknownSizes = false;
   search::PartitionGraph graph;
   std::vector<PlannedOperator> operators; ///< as in `graph`
-  std::vector<Value> values;              ///< as in `graph`
+  std::vector<Value> values;              ///< as in `graph`; null for globals
   /// Branches and loops, whose operations are among the operators.
   std::vector<Operation *> branches;
+  /// What the function loads and stores, in the order of the first access.
+  std::vector<PlannedGlobal> globals;
 
   /// The number of `value` in the graph.
   std::optional<unsigned> lookup(Value value) const;
@@ -79,10 +90,17 @@ private:
   void addOperator(Operation *op);
   void addOperations(Block &block);
   void addBranch(Operation *op);
+  void addAccess(const GlobalAccess &access);
+  PlannedGlobal &getPlanned(ml_program::GlobalOp global);
+  void addGlobals();
   void tieInputs(ArrayRef<Handover> handovers);
   void addCarried();
+  LayoutAttr getLayout(unsigned value, const search::Plan &plan,
+                       FlatSymbolRefAttr mesh) const;
   LayoutAttr getLayout(Value value, const search::Plan &plan,
                        FlatSymbolRefAttr mesh) const;
+  search::Layout readLayout(unsigned value, LayoutAttr layout,
+                            const search::Mesh &mesh) const;
   /// Per result of the function; null for what is no tensor.
   SmallVector<LayoutAttr> getResultLayouts(const search::Plan &plan,
                                            FlatSymbolRefAttr mesh) const;

@@ -93,6 +93,12 @@ json::Object mlir::tofu::toJson(const PlanGraph &graph,
         {"location", toText(op->getLoc())},
         {"layouts", toText(op->getAttr(TofuDialect::kLayouts))},
         {"arg_layouts", toText(op->getAttr(TofuDialect::kArgLayouts))}});
+  json::Array globals;
+  for (const PlannedGlobal &global : graph.globals) {
+    ml_program::GlobalOp op = global.op;
+    globals.push_back(json::Object{{"name", op.getSymName().str()},
+                                   {"layout", toText(getGlobalLayout(op))}});
+  }
   return json::Object{
       {"name", function.getName().str()},
       {"hash", graph.getHash()},
@@ -109,6 +115,7 @@ json::Object mlir::tofu::toJson(const PlanGraph &graph,
                                   })},
       {"operators", std::move(operators)},
       {"branches", std::move(branches)},
+      {"globals", std::move(globals)},
       {"carried_bytes", ::toJson(plan.carriedBytes)}};
 }
 
@@ -180,6 +187,7 @@ struct ParsedPlan {
   SmallVector<StrategyAttr> strategies;
   SmallVector<SmallVector<LayoutAttr>> layouts;
   SmallVector<std::pair<ArrayAttr, ArrayAttr>> branches;
+  SmallVector<LayoutAttr> globals;
 };
 
 class PlanReader {
@@ -195,7 +203,8 @@ public:
                                parsed.arguments)) &&
         succeeded(readBoundary("results", graph.function.getResultTypes(),
                                parsed.results)) &&
-        succeeded(readOperators(parsed)) && succeeded(readBranches(parsed)));
+        succeeded(readOperators(parsed)) && succeeded(readBranches(parsed)) &&
+        succeeded(readGlobals(parsed)));
   }
 
 private:
@@ -275,6 +284,24 @@ private:
     return success();
   }
 
+  LogicalResult readGlobals(ParsedPlan &parsed) {
+    const json::Array *list = plan.getArray("globals");
+    if ((list ? list->size() : 0) != graph.globals.size())
+      return fail("globals: " + Twine(list ? list->size() : 0) +
+                  ", the function has " + Twine(graph.globals.size()));
+    for (auto [i, global] : llvm::enumerate(graph.globals)) {
+      const json::Object *object = (*list)[i].getAsObject();
+      LayoutAttr layout;
+      if (object &&
+          object->getString("name") == llvm::StringRef(global.op.getSymName()))
+        layout = parse<LayoutAttr>(context, object->getString("layout"));
+      if (!layout)
+        return fail("global @" + global.op.getSymName() + " has no layout");
+      parsed.globals.push_back(layout);
+    }
+    return success();
+  }
+
   PlanGraph &graph;
   const json::Object &plan;
   function_ref<void(const Twine &)> complain;
@@ -294,6 +321,8 @@ static void setAttributes(PlanGraph &graph, const ParsedPlan &parsed) {
     op->setAttr(TofuDialect::kLayouts, layouts.first);
     op->setAttr(TofuDialect::kArgLayouts, layouts.second);
   }
+  for (auto [global, layout] : llvm::zip_equal(graph.globals, parsed.globals))
+    global.op->setAttr(TofuDialect::kLayout, layout);
   for (auto [planned, strategy, layouts] :
        llvm::zip_equal(graph.operators, parsed.strategies, parsed.layouts)) {
     if (strategy)

@@ -19,11 +19,15 @@ using namespace mlir;
 using namespace mlir::tofu;
 
 /// The elements of a constant tensor that are all the same.
-static Attribute getSplat(Value value) {
-  DenseElementsAttr elements;
-  if (!matchPattern(value, m_Constant(&elements)) || !elements.isSplat())
-    return {};
-  return elements.getSplatValue<Attribute>();
+static SplatElementsAttr getSplat(Value value) {
+  SplatElementsAttr elements;
+  matchPattern(value, m_Constant(&elements));
+  return elements;
+}
+
+static bool isZero(Attribute number) {
+  auto real = dyn_cast<FloatAttr>(number);
+  return real && real.getValue().isZero();
 }
 
 bool mlir::tofu::isRemade(Value value) {
@@ -48,10 +52,9 @@ static Value getScalar(OpBuilder &builder, Location loc, Value value,
     return mapping.lookupOrDefault(fill.getInputs()[0]);
   if (auto splat = value.getDefiningOp<tensor::SplatOp>())
     return mapping.lookupOrDefault(splat.getInput());
-  if (Attribute element = getSplat(value)) {
-    Type type = cast<RankedTensorType>(value.getType()).getElementType();
-    return arith::ConstantOp::materialize(builder, element, type, loc);
-  }
+  if (SplatElementsAttr elements = getSplat(value))
+    return createConstantScalar(builder, loc, elements.getElementType(),
+                                elements.getSplatValue<Attribute>());
   return {};
 }
 
@@ -60,11 +63,10 @@ Value mlir::tofu::remake(OpBuilder &builder, Location loc, Value value,
                          PlacementAttrInterface placement,
                          const search::Mesh &mesh, const IRMapping &mapping) {
   auto global = cast<RankedTensorType>(value.getType());
-  Attribute splat = getSplat(value);
+  SplatElementsAttr splat = getSplat(value);
   RankedTensorType local = getLocalType(global, placement, mesh);
   if (splat && local.hasStaticShape())
-    return arith::ConstantOp::create(builder, loc,
-                                     DenseElementsAttr::get(local, splat));
+    return arith::ConstantOp::create(builder, loc, splat.resizeSplat(local));
   Value empty = createLocalEmpty(builder, loc, global.getElementType(), shape,
                                  placement, mesh);
   Value scalar = getScalar(builder, loc, value, mapping);
@@ -77,7 +79,9 @@ bool mlir::tofu::isNeutral(Value value, Combiner combiner) {
   auto type = dyn_cast<RankedTensorType>(value.getType());
   if (!type || !isRemade(value))
     return false;
-  Attribute element = getSplat(value);
+  Attribute element;
+  if (SplatElementsAttr elements = getSplat(value))
+    element = elements.getSplatValue<Attribute>();
   if (auto fill = value.getDefiningOp<linalg::FillOp>())
     matchPattern(fill.getInputs()[0], m_Constant(&element));
   if (auto splat = value.getDefiningOp<tensor::SplatOp>())
@@ -86,8 +90,10 @@ bool mlir::tofu::isNeutral(Value value, Combiner combiner) {
     return false;
   // Programs start sums from +0; that it makes +0 of -0 is as in the serial
   // program, where the first addition does the same.
-  auto real = dyn_cast<FloatAttr>(element);
-  if (combiner == Combiner::Sum && real)
-    return real.getValue().isZero();
+  if (auto parts = dyn_cast<ArrayAttr>(element);
+      parts && combiner == Combiner::Sum)
+    return llvm::all_of(parts, isZero);
+  if (combiner == Combiner::Sum && isa<FloatAttr>(element))
+    return isZero(element);
   return element == getNeutral(type.getElementType(), combiner);
 }

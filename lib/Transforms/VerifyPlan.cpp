@@ -14,6 +14,7 @@
 
 #include "GlobalSizes.h"
 #include "PlanGraph.h"
+#include "Tofu/Dialect/Linearity.h"
 #include "Tofu/Search/Proof.h"
 #include "Tofu/Transforms/Passes.h"
 #include "Tofu/Transforms/Remade.h"
@@ -162,8 +163,7 @@ static bool countsOnFirst(Operation *op, unsigned i, ArrayRef<StringAttr> axes,
     return false;
   auto select = dyn_cast<arith::SelectOp>(*scalar.user_begin());
   return select && select.getTrueValue() == scalar &&
-         (matchPattern(select.getFalseValue(), m_AnyZeroFloat()) ||
-          matchPattern(select.getFalseValue(), m_Zero())) &&
+         isZeros(select.getFalseValue()) &&
          isFirstAlong(select.getCondition(), axes, mesh);
 }
 
@@ -460,9 +460,33 @@ private:
       placements[stack] = stack.getTo();
       return checkNeed(op, "input", stack.getInput(), stack.getFrom());
     }
+    if (GlobalAccess access(op); access)
+      return visitAccess(op, access);
     if (auto strategy = op->getAttrOfType<StrategyAttr>(TofuDialect::kStrategy))
       return visitPart(op, strategy);
     return visitWhole(op);
+  }
+
+  /// A load or store of a global: all of the global has a place on the devices,
+  /// and what is stored can get there.
+  LogicalResult visitAccess(Operation *op, GlobalAccess access) {
+    FailureOr<LayoutAttr> layout = requireGlobalLayout(op, access.global);
+    if (failed(layout))
+      return failure();
+    if (access.global->hasAttr(TofuDialect::kGlobalType))
+      return op->emitOpError() << "global @" << access.global.getSymName()
+                               << " has a local type; verify before "
+                                  "tofu-localize";
+    Value value = access.loaded ? access.loaded : access.stored->get();
+    SmallVector<int64_t> shape = shapeOf(value);
+    if (auto flaw = prover.cover(boxesOf(*layout, shape), shape, mesh))
+      return complain(op) << "global @" << access.global.getSymName() << ": "
+                          << explain(*flaw, "hold");
+    if (access.loaded)
+      placements[value] = *layout;
+    else if (!isRemade(value))
+      return checkNeed(op, "operand 0", value, *layout);
+    return success();
   }
 
   /// An operation that every device does in full.
@@ -492,6 +516,8 @@ private:
     }
     for (OpResult result : op->getOpResults()) {
       key.push_back(result.getType().getAsOpaquePointer());
+      if (!isa<RankedTensorType>(result.getType()))
+        continue;
       good &= succeeded(
           define(result, part.getProduced(result.getResultNumber(), mesh)));
     }
@@ -609,6 +635,8 @@ private:
 
   LogicalResult proveResults(Part &part) {
     for (auto [i, result] : llvm::enumerate(part.op->getOpResults())) {
+      if (!isa<RankedTensorType>(result.getType()))
+        continue;
       SmallVector<int64_t> shape = shapeOf(result);
       Boxes made = boxesOf(part.getProduced(i, mesh), shape);
       auto flaw = prover.makes(part.described.dims, part.parts,

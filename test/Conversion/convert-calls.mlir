@@ -47,10 +47,10 @@ func.func @scalar(%a: bf16) {
 
 // -----
 
-func.func private @outside(memref<4xcomplex<f32>>)
-func.func @elements(%a: memref<4xcomplex<f32>>) {
-  // expected-error@below {{'tofu.call' op operand 0 can't be passed: 'memref<4xcomplex<f32>>'}}
-  tofu.call @outside(%a : memref<4xcomplex<f32>>) into()
+func.func private @outside(memref<4xcomplex<f16>>)
+func.func @elements(%a: memref<4xcomplex<f16>>) {
+  // expected-error@below {{'tofu.call' op operand 0 can't be passed: 'memref<4xcomplex<f16>>'}}
+  tofu.call @outside(%a : memref<4xcomplex<f16>>) into()
   return
 }
 

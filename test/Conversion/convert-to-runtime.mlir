@@ -77,6 +77,20 @@ func.func @memory(%context: !llvm.ptr, %n: index) {
   return
 }
 
+// CHECK-LABEL: func.func @global
+// CHECK-SAME:    %[[CONTEXT:[a-z0-9]+]]: !llvm.ptr
+// CHECK:         %[[FLAG:.*]] = llvm.alloca %{{.*}} x i8
+// CHECK:         %[[BYTES:.*]] = llvm.mul
+// CHECK:         %[[NAME:.*]] = llvm.mlir.addressof @text
+// CHECK:         llvm.call @tofuGlobal(%[[CONTEXT]], %[[NAME]], %[[BYTES]], %[[FLAG]]) : (!llvm.ptr, !llvm.ptr, i64, !llvm.ptr) -> !llvm.ptr
+// CHECK:         %[[NEW:.*]] = llvm.load %[[FLAG]] : !llvm.ptr -> i8
+// CHECK:         %[[BIT:.*]] = arith.trunci %[[NEW]] : i8 to i1
+// CHECK:         return %{{.*}}, %[[BIT]]
+func.func @global(%context: !llvm.ptr, %n: index) -> (memref<?x4xcomplex<f64>>, i1) {
+  %0, %1 = tofu.global_memory "state"(%n) : memref<?x4xcomplex<f64>>
+  return %0, %1 : memref<?x4xcomplex<f64>>, i1
+}
+
 // CHECK-LABEL: func.func @fails
 // CHECK:         scf.if
 // CHECK:           llvm.mlir.addressof @[[$MESSAGE]]

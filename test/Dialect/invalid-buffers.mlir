@@ -252,3 +252,23 @@ func.func @element_type(%a: memref<8xf64>) {
   tofu.call @f(%a : memref<8xf64>) into(%a : memref<8xf64>)
   return
 }
+
+// -----
+
+//===----------------------------------------------------------------------===//
+// tofu.global_memory
+//===----------------------------------------------------------------------===//
+
+func.func @global_sizes(%n: index) {
+  // expected-error@below {{'tofu.global_memory' op has 1 sizes, 'memref<?x?xf32>' has 2 dims of unknown size}}
+  %0, %1 = tofu.global_memory "state"(%n) : memref<?x?xf32>
+  return
+}
+
+// -----
+
+func.func @global_strides() {
+  // expected-error@below {{'tofu.global_memory' op memory must be dense, not 'memref<4xf32, strided<[2]>>'}}
+  %0, %1 = tofu.global_memory "state" : memref<4xf32, strided<[2]>>
+  return
+}

@@ -73,8 +73,24 @@ func.func @result_rank(%a: tensor<8xf32>) {
 // -----
 
 func.func @result_no_tensor(%a: tensor<8xf32>) {
-  // expected-error@below {{'test.op' op result 0: semantics of 'index', which is no ranked tensor}}
-  %0 = "test.op"(%a) {tofu.semantics = #tofu.semantics<[m = 8 : sum], (a[m]) -> (r[])>} : (tensor<8xf32>) -> index
+  // expected-error@below {{'test.op' op result 0: semantics of 'none', which is no ranked tensor}}
+  %0 = "test.op"(%a) {tofu.semantics = #tofu.semantics<[m = 8], (a[m]) -> (r[m])>} : (tensor<8xf32>) -> none
+  return
+}
+
+// -----
+
+func.func @number_rank(%a: tensor<8xf32>) {
+  // expected-error@below {{'test.op' op result 0: semantics has 1 dims, a number has none}}
+  %0 = "test.op"(%a) {tofu.semantics = #tofu.semantics<[m = 8], (a[m]) -> (r[m])>} : (tensor<8xf32>) -> index
+  return
+}
+
+// -----
+
+func.func @number_cut(%a: tensor<8xf32>) {
+  // expected-error@below {{'test.op' op result 0 is a number, which every device needs; dim m must be unsplittable}}
+  %0 = "test.op"(%a) {tofu.semantics = #tofu.semantics<[m = 8 : sum], (a[m]) -> (r[])>} : (tensor<8xf32>) -> complex<f32>
   return
 }
 
@@ -551,3 +567,25 @@ func.func @arg_layouts_of_no_region(%a: tensor<8xf32>) {
   "test.op"(%a) {tofu.arg_layouts = [[]]} : (tensor<8xf32>) -> ()
   return
 }
+
+// -----
+
+// expected-error@below {{'func.func' op tofu.layout stands on arguments and results of functions and on globals only}}
+func.func private @misplaced_layout() attributes {tofu.layout = #tofu.layout<@mesh, []>}
+
+// -----
+
+tofu.mesh @mesh [x = 2]
+// expected-error@below {{'ml_program.global' op value is partial; a global holds whole values}}
+ml_program.global private @partial(dense<1.0> : tensor<8xf32>) : tensor<8xf32> {tofu.layout = #tofu.layout<@mesh, [{}], sum {x}>}
+
+// -----
+
+tofu.mesh @mesh [x = 2]
+// expected-error@below {{'ml_program.global' op value: layout has 2 dims, tensor has 1}}
+ml_program.global private @rank(dense<1.0> : tensor<8xf32>) : tensor<8xf32> {tofu.layout = #tofu.layout<@mesh, [{x}, {}]>}
+
+// -----
+
+// expected-error@below {{'ml_program.global' op value: tofu.global_type must be a ranked tensor type}}
+ml_program.global private @type(dense<1.0> : tensor<8xf32>) : tensor<8xf32> {tofu.global_type = f32}

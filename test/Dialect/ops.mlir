@@ -159,3 +159,12 @@ func.func @call(%a: tensor<3x5xf32>, %f: f32, %u: tensor<0xf32>, %r: tensor<5xf3
   tofu.call @nothing() into()
   return
 }
+
+// CHECK-LABEL: func.func @global_memory
+func.func @global_memory(%n: index) -> (i1, i1) {
+  // CHECK-NEXT: tofu.global_memory "state" : memref<4xf32>
+  %0, %1 = tofu.global_memory "state" : memref<4xf32>
+  // CHECK-NEXT: tofu.global_memory "a weight"(%{{.*}}) : memref<?x4xf32>
+  %2, %3 = tofu.global_memory "a weight"(%n) : memref<?x4xf32>
+  return %1, %3 : i1, i1
+}

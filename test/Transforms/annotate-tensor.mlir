@@ -215,6 +215,22 @@ func.func @pad_from_tensor(%a: tensor<8xf32>, %t: tensor<f32>) -> tensor<10xf32>
   return %0 : tensor<10xf32>
 }
 
+// CHECK-LABEL: func.func @extract(
+// CHECK: tensor.extract {{.*}}#tofu.semantics<[], (in0[5, 3]) -> (out0[])>
+// CHECK: tensor.extract {{.*}}#tofu.semantics<[], (in0[5, :]) -> (out0[])>
+// Beyond the end.
+// CHECK: tensor.extract {{.*}}#tofu.semantics<[], (in0[:, 0]) -> (out0[])>
+func.func @extract(%a: tensor<8x6xf32>, %i: index) -> (f32, f32, f32) {
+  %c0 = arith.constant 0 : index
+  %c3 = arith.constant 3 : index
+  %c5 = arith.constant 5 : index
+  %c8 = arith.constant 8 : index
+  %0 = tensor.extract %a[%c5, %c3] : tensor<8x6xf32>
+  %1 = tensor.extract %a[%c5, %i] : tensor<8x6xf32>
+  %2 = tensor.extract %a[%c8, %c0] : tensor<8x6xf32>
+  return %0, %1, %2 : f32, f32, f32
+}
+
 // CHECK-LABEL: func.func @materialize
 // CHECK: bufferization.materialize_in_destination {{.*}}#tofu.semantics<[d0 = 7, d1 = 3], (in0[d0, d1], in1[d0, d1]) -> (out0[d0, d1])>
 func.func @materialize(%a: tensor<7x3xf32>) -> tensor<7x3xf32> {

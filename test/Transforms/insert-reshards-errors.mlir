@@ -45,13 +45,13 @@ func.func @two_meshes(%a: tensor<8xf32> {tofu.layout = #tofu.layout<@mesh, [{x}]
 // -----
 
 tofu.mesh @mesh [x = 2]
-func.func @no_neutral_element(%a: tensor<8x4xcomplex<f32>> {tofu.layout = #tofu.layout<@mesh, [{}, {x}]>}, %init: tensor<8xcomplex<f32>> {tofu.layout = #tofu.layout<@mesh, [{}]>})
-    -> (tensor<8xcomplex<f32>> {tofu.layout = #tofu.layout<@mesh, [{x}]>}) {
-  // expected-error@below {{'test.op' op operand 1: 'complex<f32>' has no neutral element of sum}}
+func.func @no_neutral_element(%a: tensor<8x4xvector<2xf32>> {tofu.layout = #tofu.layout<@mesh, [{}, {x}]>}, %init: tensor<8xvector<2xf32>> {tofu.layout = #tofu.layout<@mesh, [{}]>})
+    -> (tensor<8xvector<2xf32>> {tofu.layout = #tofu.layout<@mesh, [{x}]>}) {
+  // expected-error@below {{'test.op' op operand 1: 'vector<2xf32>' has no neutral element of sum}}
   %0 = "test.op"(%a, %init) {tofu.semantics = #tofu.semantics<[m = 8, k = 4 : sum], (a[m, k], init r[m]) -> (r[m])>,
                              tofu.strategy = #tofu.strategy<@mesh, [{}, {x}]>, tofu.layouts = [#tofu.layout<@mesh, [{x}]>]}
-      : (tensor<8x4xcomplex<f32>>, tensor<8xcomplex<f32>>) -> tensor<8xcomplex<f32>>
-  return %0 : tensor<8xcomplex<f32>>
+      : (tensor<8x4xvector<2xf32>>, tensor<8xvector<2xf32>>) -> tensor<8xvector<2xf32>>
+  return %0 : tensor<8xvector<2xf32>>
 }
 
 // -----

@@ -107,15 +107,15 @@ func.func @call_of_value(%f: (tensor<8xf32>) -> tensor<8xf32>, %a: tensor<8xf32>
 // -----
 
 tofu.mesh @mesh [x = 3]
-func.func private @sums(tensor<2xcomplex<f32>>) -> tensor<complex<f32>> attributes {
+func.func private @sums(tensor<2xvector<2xf32>>) -> tensor<vector<2xf32>> attributes {
   tofu.semantics = #tofu.semantics<[m = 2 : sum], (a[m]) -> (r[])>
 }
-func.func @no_neutral(%a: tensor<2xcomplex<f32>> {tofu.layout = #tofu.layout<@mesh, [{x}]>}) -> (tensor<complex<f32>> {tofu.layout = #tofu.layout<@mesh, []>}) {
-  // expected-error@below {{'func.call' op result 0: 'complex<f32>' has no neutral element of sum}}
+func.func @no_neutral(%a: tensor<2xvector<2xf32>> {tofu.layout = #tofu.layout<@mesh, [{x}]>}) -> (tensor<vector<2xf32>> {tofu.layout = #tofu.layout<@mesh, []>}) {
+  // expected-error@below {{'func.call' op result 0: 'vector<2xf32>' has no neutral element of sum}}
   %0 = call @sums(%a) {tofu.semantics = #tofu.semantics<[m = 2 : sum], (a[m]) -> (r[])>, tofu.strategy = #tofu.strategy<@mesh, [{x}]>,
-                       tofu.layouts = [#tofu.layout<@mesh, [], sum {x}>]} : (tensor<2xcomplex<f32>>) -> tensor<complex<f32>>
-  %1 = tofu.reshard %0 from #tofu.layout<@mesh, [], sum {x}> to #tofu.layout<@mesh, []> in [] : tensor<complex<f32>> -> tensor<complex<f32>>
-  return %1 : tensor<complex<f32>>
+                       tofu.layouts = [#tofu.layout<@mesh, [], sum {x}>]} : (tensor<2xvector<2xf32>>) -> tensor<vector<2xf32>>
+  %1 = tofu.reshard %0 from #tofu.layout<@mesh, [], sum {x}> to #tofu.layout<@mesh, []> in [] : tensor<vector<2xf32>> -> tensor<vector<2xf32>>
+  return %1 : tensor<vector<2xf32>>
 }
 
 // -----

@@ -40,6 +40,7 @@
 // CHECK-NEXT: ],
 // CHECK-NEXT: "branches": [],
 // CHECK-NEXT: "carried_bytes": [],
+// CHECK-NEXT: "globals": [],
 // CHECK-NEXT: "hash": "{{[0-9a-f]+}}",
 // CHECK-NEXT: "name": "matmul",
 // CHECK-NEXT: "operators": [

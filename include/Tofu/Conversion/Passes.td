@@ -222,6 +222,47 @@ def UnshareEmpties : Pass<"tofu-unshare-empties", "::mlir::func::FuncOp"> {
   ];
 }
 
+def LowerGlobals : Pass<"tofu-lower-globals", "::mlir::ModuleOp"> {
+  let summary = "Keep globals in the memory of the device";
+  let description = [{
+    The memory is taken where a function begins, and filled the first time: with
+    this device's part of the initial value, which stands once in the module. A
+    global without one begins with zeros. What is loaded from a global that is
+    stored to is a copy.
+
+    Before: tensors and scalars in `ml_program.global`. After: no operations of
+    that dialect.
+
+    ```mlir
+    ml_program.global private mutable @state(dense<1.0> : tensor<4xf32>) : tensor<4xf32>
+    func.func @f(%a: tensor<4xf32>) -> tensor<4xf32> {
+      %0 = ml_program.global_load @state : tensor<4xf32>
+      ml_program.global_store @state = %a : tensor<4xf32>
+      return %0 : tensor<4xf32>
+    }
+    // becomes
+    func.func @f(%a: tensor<4xf32>) -> tensor<4xf32> {
+      %memory, %is_new = tofu.global_memory "state" : memref<4xf32>
+      scf.if %is_new { linalg.fill ins(%one : f32) outs(%memory : memref<4xf32>) }
+      %copy = memref.alloc() : memref<4xf32>
+      memref.copy %memory, %copy : memref<4xf32> to memref<4xf32>
+      %0 = bufferization.to_tensor %copy restrict writable : memref<4xf32> to tensor<4xf32>
+      bufferization.materialize_in_destination %a in restrict writable %memory
+          : (tensor<4xf32>, memref<4xf32>) -> ()
+      return %0 : tensor<4xf32>
+    }
+    ```
+  }];
+  let statistics = [
+    Statistic<"numGlobals", "num-globals", "Number of globals lowered">
+  ];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::bufferization::BufferizationDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::memref::MemRefDialect",
+    "::mlir::scf::SCFDialect", "::mlir::tofu::TofuDialect"
+  ];
+}
+
 def ExpandReshapes : Pass<"tofu-expand-reshapes", "::mlir::func::FuncOp"> {
   let summary = "Rewrite expansions to several dims of unknown size";
   let description = [{
@@ -441,8 +482,8 @@ def AddContext : Pass<"tofu-add-context", "::mlir::ModuleOp"> {
 def ConvertToRuntime : Pass<"tofu-convert-to-runtime", "::mlir::ModuleOp"> {
   let summary = "Convert what the runtime does to calls of its C ABI";
   let description = [{
-    Allocations, deallocations, contractions, collectives, the device number and
-    failed assertions (Tofu/Runtime/Runtime.h). Tables, messages and locations
+    Allocations, deallocations, memory of globals, contractions, collectives, the
+    device number and failed assertions (Tofu/Runtime/Runtime.h). Tables, messages and locations
     become constants of the module. Meshes go.
 
     Before: buffers, functions with a context. After: the same with calls.

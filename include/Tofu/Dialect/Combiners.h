@@ -13,9 +13,14 @@
 
 namespace mlir::tofu {
 
-/// The neutral element of `combiner`, which combining with changes nothing.
-/// Null for types that have none.
-TypedAttr getNeutral(Type type, Combiner combiner);
+/// A constant of a number type: an IntegerAttr, a FloatAttr or, for complex
+/// numbers, an ArrayAttr of both parts. Null for other types.
+Value createConstantScalar(OpBuilder &builder, Location loc, Type type,
+                           Attribute number);
+
+/// The neutral element of `combiner`, which combining with changes nothing; in
+/// the form that `createConstantScalar` takes. Null for types that have none.
+Attribute getNeutral(Type type, Combiner combiner);
 
 /// A tensor of the given shape filled with the neutral element. Null for
 /// element types that have none.

@@ -141,7 +141,9 @@ def Tofu_SemanticsAttr : Tofu_Attr<"Semantics", "semantics"> {
     not read, `init` marks the initial value of a result.
 
     Operands are the operation's ranked tensor operands in their order, then the
-    ranked tensors that its regions capture, in order of first use.
+    ranked tensors that its regions capture, in order of first use. Results are
+    tensors, or numbers, which have no dims: all devices get them, so that no dim
+    may be cut.
 
     ```mlir
     // A matmul that adds to its initial value.
@@ -149,6 +151,8 @@ def Tofu_SemanticsAttr : Tofu_Attr<"Semantics", "semantics"> {
                     (A[m, k], B[k, n], init C[m, n]) -> (C[m, n])>
     // A batch of black boxes.
     #tofu.semantics<[b = 16], (mat[b, :, :]) -> (out[b, :, :])>
+    // One element as a number.
+    #tofu.semantics<[], (in[3, 0]) -> (out[])>
     ```
 
     `linear` lists sets of operands in which, taken together, every result is

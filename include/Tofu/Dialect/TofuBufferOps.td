@@ -128,4 +128,23 @@ def Tofu_CallOp : Op<Tofu_Dialect, "call", [
   }];
 }
 
+def Tofu_GlobalMemoryOp : Op<Tofu_Dialect, "global_memory"> {
+  let summary = "the memory in which this device keeps its part of a global";
+  let description = [{
+    The same memory for the same name, in all functions and in all runs of a
+    device's context. `is_new` is true the first time: then the memory holds
+    nothing yet.
+
+    ```mlir
+    %memory, %is_new = tofu.global_memory "state"(%size) : memref<?x4xf32>
+    ```
+  }];
+  let arguments = (ins StrAttr:$name, Variadic<Index>:$sizes);
+  let results = (outs AnyStridedMemRef:$memory, I1:$is_new);
+  let assemblyFormat = [{
+    $name (`(` $sizes^ `)`)? attr-dict `:` type($memory)
+  }];
+  let hasVerifier = 1;
+}
+
 #endif // TOFU_DIALECT_TOFUBUFFEROPS_TD

@@ -29,14 +29,16 @@ def Tofu_Dialect : Dialect {
     | `tofu.strategy` | any operation | its `#tofu.strategy` |
     | `tofu.layouts` | any operation | an array with the `#tofu.layout` of each result |
     | `tofu.arg_layouts` | branches and loops | per region, an array with the `#tofu.layout` of each argument |
-    | `tofu.layout` | function arguments and results | their `#tofu.layout` |
-    | `tofu.global_type` | function arguments and results | the type before localization |
+    | `tofu.layout` | function arguments and results, `ml_program.global` | their `#tofu.layout` |
+    | `tofu.global_type` | function arguments and results, `ml_program.global` | the type before localization |
     | `tofu.size_of` | function arguments | the numbers of an argument and of a dim of it: this is the size of the whole |
     | `tofu.carried_to` | function arguments | the number of the result that keeps this argument's layout |
   }];
   let useDefaultAttributePrinterParser = 1;
   let hasConstantMaterializer = 1;
-  let dependentDialects = ["::mlir::arith::ArithDialect"];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::complex::ComplexDialect"
+  ];
   let hasOperationAttrVerify = 1;
   let hasRegionArgAttrVerify = 1;
   let hasRegionResultAttrVerify = 1;

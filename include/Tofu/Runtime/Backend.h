@@ -45,13 +45,14 @@ typedef void (*TofuBody)(TofuContext *context, int64_t device, void *user);
 
 typedef enum TofuStatus {
   TOFU_OK = 0,
-  TOFU_FAILED = 1, /**< see `error`; the world can be reset and used again */
+  TOFU_FAILED = 1, /**< see `error`; the world can be reset and used again,
+                        its globals are gone */
   TOFU_STUCK = 2   /**< as FAILED, but a device's program never came back: end
                         the process, don't destroy the world */
 } TofuStatus;
 
-/** Bytes of one device's memory. Program memory is that of tofuAlloc, input
- *  memory that of `allocate`. */
+/** Bytes of one device's memory. Program memory is that of tofuAlloc and
+ *  tofuGlobal, input memory that of `allocate`. */
 typedef struct TofuMemoryStats {
   int64_t inputBytes;       /**< now */
   int64_t programBytes;     /**< now */
@@ -124,7 +125,8 @@ typedef struct TofuBackend {
   /** Waits for the work on all streams of the device; for use within a body. */
   void (*synchronize)(TofuContext *context);
 
-  /** Frees what the program has left of tofuAlloc's memory. */
+  /** Frees what the program has left of tofuAlloc's memory, but not its
+   *  globals. */
   void (*reset)(TofuContext *context);
 
   /** Statistics since the last `resetStats`, which sets peaks to the present

@@ -30,7 +30,11 @@ namespace mlir::tofu {
 /// Bytes of an element in memory.
 int64_t getElementBytes(TofuElementType type);
 
+/// Whether elements are floats, or complex numbers of floats.
 bool isFloat(TofuElementType type);
+
+/// How many numbers make up an element: two in complex ones.
+int64_t getNumParts(TofuElementType type);
 
 /// "f32", "i1", "index", ...
 llvm::StringRef getName(TofuElementType type);
@@ -75,10 +79,11 @@ public:
   const char *getData() const { return data.get(); }
 
   /// Element `i` in memory order, widened: floats to double, the others with
-  /// their sign (i1: 0 or 1).
-  double getFloat(int64_t i) const;
+  /// their sign (i1: 0 or 1). Of a complex number, part 0 is the real one and
+  /// part 1 the imaginary one.
+  double getFloat(int64_t i, int64_t part = 0) const;
   int64_t getInteger(int64_t i) const;
-  void setFloat(int64_t i, double value);
+  void setFloat(int64_t i, double value, int64_t part = 0);
   void setInteger(int64_t i, int64_t value);
 
   /// Element `i` as text that reads back as the same bits.
@@ -99,11 +104,13 @@ private:
   std::unique_ptr<char[]> data;
 };
 
-/// Element-wise |got - expected| <= absolute + relative * |expected|.
+/// Element-wise |got - expected| <= absolute + relative * |expected|. Of
+/// complex numbers this holds for both parts, where |expected| is the larger
+/// one.
 struct Tolerance {
   double relative = 0, absolute = 0;
 
-  /// 1e-4 and 1e-5; for f16 and bf16 1e-2 and 1e-5; none for the others.
+  /// 1e-4 and 1e-5; for f16 and bf16 1e-2 and 1e-5; none for integers.
   static Tolerance getDefault(TofuElementType type);
 };
 
@@ -139,7 +146,8 @@ llvm::Error writeNpy(llvm::StringRef path, const HostTensor &tensor);
 /// Makes a tensor of the given type (a dynamic size takes any) from text:
 ///   @file.npy                   a file
 ///   2x3xf32=1 2 3 4 5 6         elements, or one for all; brackets and commas
-///                               are spaces
+///                               are spaces, and so are parentheses around the
+///                               two parts of complex numbers
 ///   2x3xf32=random:7            as below, for dims that the type doesn't know
 ///   random:7, random:7:-2:2     floats in [-1, 1), integers in {0, 1}; or from
 ///                               the range [-2, 2), with the seed 7

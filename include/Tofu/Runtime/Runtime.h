@@ -55,7 +55,8 @@ typedef struct TofuStream TofuStream;
 /** In the place of a size: known only when the program runs. */
 #define TOFU_UNKNOWN -1
 
-/** Element types. i1 is one byte in memory, 0 or 1; index has 64 bits. */
+/** Element types. i1 is one byte in memory, 0 or 1; index has 64 bits. A
+ *  complex number is its real part, then its imaginary part. */
 typedef enum TofuElementType {
   TOFU_F32 = 0,
   TOFU_F64 = 1,
@@ -67,7 +68,9 @@ typedef enum TofuElementType {
   TOFU_I32 = 7,
   TOFU_I64 = 8,
   TOFU_INDEX = 9,
-  TOFU_NUM_ELEMENT_TYPES = 10
+  TOFU_COMPLEX_F32 = 10,
+  TOFU_COMPLEX_F64 = 11,
+  TOFU_NUM_ELEMENT_TYPES = 12
 } TofuElementType;
 
 /** Kinds of collectives. The boxes alone say what must move; the kind says
@@ -85,7 +88,8 @@ typedef enum TofuCollectiveKind {
  *  MIN and MAX are minimumf and maximumf (NaN wins, -0 < +0) or minsi and
  *  maxsi; MINNUM and MAXNUM are minnumf and maxnumf (the number wins); MINUI
  *  and MAXUI compare unsigned. SUM and PROD of integers wrap. AND, OR, XOR and
- *  the unsigned ones are for integers only, MINNUM and MAXNUM for floats. */
+ *  the unsigned ones are for integers only, MINNUM and MAXNUM for floats.
+ *  Complex numbers have SUM and PROD. */
 typedef enum TofuCombiner {
   TOFU_COMBINE_NONE = 0,
   TOFU_COMBINE_SUM = 1,
@@ -174,6 +178,14 @@ void *tofuAlloc(TofuContext *context, int64_t bytes);
 /** Gives memory from tofuAlloc back. Null is allowed. */
 void tofuFree(TofuContext *context, void *memory);
 
+/** Memory of the device for the program's global of that name, aligned to 64
+ *  bytes. All runs of the context get the same memory, until one fails; the
+ *  first time *isNew becomes 1, as nothing is in it yet, then 0. Never null:
+ *  fails if there is none left, if `bytes` is negative or is not what it was
+ *  before. `name` may go after the call. */
+void *tofuGlobal(TofuContext *context, const char *name, int64_t bytes,
+                 int8_t *isNew);
+
 /** Number of the device, 0..k-1, row-major in the mesh coordinates. */
 int64_t tofuDeviceId(TofuContext *context);
 
@@ -213,8 +225,8 @@ int64_t tofuShardSize(TofuContext *context, const int64_t *table,
  *
  *  a, b, c: memref descriptors, any strides; C overlaps neither A nor B. Sums
  *  of f16 and bf16 are kept in f32 and rounded once, to C's type. Integers are
- *  sign-extended to C's type and wrap; i1 is not supported. Fails if the sizes
- *  of a loop dim disagree. */
+ *  sign-extended to C's type and wrap; i1 and complex numbers are not
+ * supported. Fails if the sizes of a loop dim disagree. */
 void tofuContract(TofuContext *context, TofuStream *stream,
                   const int64_t *table, const char *location, int64_t aRank,
                   void *a, int64_t bRank, void *b, int64_t cRank, void *c);

@@ -63,6 +63,35 @@ void tofuFree(TofuContext *context, void *memory) {
   leave(context);
 }
 
+static void *getGlobal(TofuContext *context, const char *name, int64_t bytes,
+                       int8_t *isNew) {
+  const Memory::Global *known = context->memory.findGlobal(name);
+  *isNew = !known;
+  if (known && known->bytes == bytes)
+    return known->memory;
+  if (known) {
+    context->world->fail(
+        context->device, nullptr,
+        std::string("global ") + name + " has " + std::to_string(known->bytes) +
+            " bytes, is asked for with " + std::to_string(bytes));
+    return nullptr;
+  }
+  void *memory = context->memory.makeGlobal(name, bytes);
+  if (!memory)
+    failAllocation(context, bytes);
+  return memory;
+}
+
+void *tofuGlobal(TofuContext *context, const char *name, int64_t bytes,
+                 int8_t *isNew) {
+  if (context->world->isAborted())
+    leave(context);
+  void *memory = getGlobal(context, name, bytes, isNew);
+  if (!memory)
+    leave(context);
+  return memory;
+}
+
 int64_t tofuDeviceId(TofuContext *context) { return context->device; }
 
 TofuStream *tofuStream(TofuContext *context) { return nullptr; }
@@ -257,6 +286,7 @@ const TofuBackend *tofuGetBackend(void) {
   static const TofuSymbol symbols[] = {
       makeSymbol("tofuAlloc", tofuAlloc),
       makeSymbol("tofuFree", tofuFree),
+      makeSymbol("tofuGlobal", tofuGlobal),
       makeSymbol("tofuDeviceId", tofuDeviceId),
       makeSymbol("tofuStream", tofuStream),
       makeSymbol("tofuCollective", tofuCollective),

@@ -12,6 +12,7 @@
 #include "Tofu/Runtime/Runtime.h"
 
 #include <cmath>
+#include <complex>
 #include <limits>
 #include <type_traits>
 
@@ -74,6 +75,31 @@ struct Xor : Or {
   template <typename T>
   static T apply(T a, T b) {
     return a ^ b;
+  }
+};
+
+/// Complex numbers as compiled programs add and multiply them; multiplying as
+/// C++ does would look for infinities.
+struct ComplexSum {
+  template <typename T>
+  static T apply(T a, T b) {
+    return {a.real() + b.real(), a.imag() + b.imag()};
+  }
+  template <typename T>
+  static T neutral() {
+    using Part = typename T::value_type;
+    return {Sum::neutral<Part>(), Sum::neutral<Part>()};
+  }
+};
+struct ComplexProd {
+  template <typename T>
+  static T apply(T a, T b) {
+    return {a.real() * b.real() - a.imag() * b.imag(),
+            a.real() * b.imag() + a.imag() * b.real()};
+  }
+  template <typename T>
+  static T neutral() {
+    return {1, 0};
   }
 };
 
@@ -192,6 +218,19 @@ Combiner getForFloat(int64_t combiner) {
   }
 }
 
+template <typename Part>
+Combiner getForComplex(int64_t combiner) {
+  using Element = Plain<std::complex<Part>, std::complex<Part>>;
+  switch (combiner) {
+  case TOFU_COMBINE_SUM:
+    return make<Element, ComplexSum>();
+  case TOFU_COMBINE_PROD:
+    return make<Element, ComplexProd>();
+  default:
+    return {};
+  }
+}
+
 /// Sums and products are computed unsigned, where overflow wraps; 64 bits wide,
 /// where no promotion to int makes it signed again.
 template <typename Signed>
@@ -270,6 +309,10 @@ Combiner host::getCombiner(int64_t combiner, int64_t type) {
   case TOFU_I64:
   case TOFU_INDEX:
     return getForInteger<int64_t>(combiner);
+  case TOFU_COMPLEX_F32:
+    return getForComplex<float>(combiner);
+  case TOFU_COMPLEX_F64:
+    return getForComplex<double>(combiner);
   default:
     return {};
   }

@@ -36,6 +36,10 @@ std::optional<int64_t> host::joinedStride(const ContractionLoops &loops,
 
 static bool isFloat(int64_t type) { return type <= TOFU_BF16; }
 
+static bool isMultiplied(int64_t type) {
+  return type != TOFU_I1 && type <= TOFU_INDEX;
+}
+
 static bool checkTypes(int64_t input, int64_t output, std::string &error) {
   for (int64_t type : {input, output}) {
     if (type >= 0 && type < TOFU_NUM_ELEMENT_TYPES)
@@ -43,7 +47,7 @@ static bool checkTypes(int64_t input, int64_t output, std::string &error) {
     error = "unknown element type in table: " + std::to_string(type);
     return false;
   }
-  if (input != TOFU_I1 && output != TOFU_I1 &&
+  if (isMultiplied(input) && isMultiplied(output) &&
       isFloat(input) == isFloat(output))
     return true;
   error = std::string("no contraction of ") + elementTypeName(input) + " to " +

@@ -37,6 +37,7 @@ static int64_t roundUp(int64_t bytes) {
 
 Memory::~Memory() {
   releaseProgram();
+  releaseGlobals();
   giveUpKept(0);
 }
 
@@ -61,8 +62,7 @@ void Memory::giveUpKept(int64_t mostBytes) {
 
 void Memory::count(Kind kind, int64_t bytes) {
   inUse[static_cast<int64_t>(kind)] += bytes;
-  peakProgram =
-      std::max(peakProgram, inUse[static_cast<int64_t>(Kind::Program)]);
+  peakProgram = std::max(peakProgram, programBytes());
   peak = std::max(peak, bytesInUse());
   highest = std::max(highest, peak);
 }
@@ -115,15 +115,33 @@ void Memory::releaseProgram() {
     release(programBlocks->memory());
 }
 
+const Memory::Global *Memory::findGlobal(const std::string &name) const {
+  auto it = globals.find(name);
+  return it == globals.end() ? nullptr : &it->second;
+}
+
+void *Memory::makeGlobal(const std::string &name, int64_t bytes) {
+  void *memory = allocate(bytes, Kind::Global);
+  if (memory)
+    globals[name] = {memory, bytes};
+  return memory;
+}
+
+void Memory::releaseGlobals() {
+  for (auto &[name, global] : globals)
+    release(global.memory);
+  globals.clear();
+}
+
 void Memory::resetPeaks() {
-  peakProgram = inUse[static_cast<int64_t>(Kind::Program)];
+  peakProgram = programBytes();
   peak = bytesInUse();
 }
 
 TofuMemoryStats Memory::stats() const {
   TofuMemoryStats stats{};
-  stats.inputBytes = inUse[static_cast<int64_t>(Kind::Input)];
-  stats.programBytes = inUse[static_cast<int64_t>(Kind::Program)];
+  stats.inputBytes = bytesOf(Kind::Input);
+  stats.programBytes = programBytes();
   stats.peakProgramBytes = peakProgram;
   stats.peakBytes = peak;
   return stats;

@@ -11,6 +11,7 @@
 
 #include "Tofu/Runtime/Backend.h"
 
+#include <string>
 #include <unordered_map>
 
 namespace mlir::tofu::host {
@@ -24,7 +25,13 @@ constexpr int64_t kAlignment = 64;
 class Memory {
 public:
   /// Whose memory a block is.
-  enum class Kind : int64_t { Input, Program };
+  enum class Kind : int64_t { Input, Program, Global };
+
+  /// What a program keeps from run to run.
+  struct Global {
+    void *memory = nullptr;
+    int64_t bytes = 0;
+  };
 
   ~Memory();
 
@@ -34,14 +41,22 @@ public:
   /// False if `memory` is no live block of this device.
   bool release(void *memory);
 
-  /// Releases all blocks of the program.
+  /// Releases all blocks of the program but its globals.
   void releaseProgram();
+
+  /// The program's global of that name, or none.
+  const Global *findGlobal(const std::string &name) const;
+
+  /// A new global; its memory is null if the system has no more.
+  void *makeGlobal(const std::string &name, int64_t bytes);
+
+  void releaseGlobals();
 
   /// Sets the peaks to the present.
   void resetPeaks();
 
   TofuMemoryStats stats() const;
-  int64_t bytesInUse() const { return inUse[0] + inUse[1]; }
+  int64_t bytesInUse() const { return bytesOf(Kind::Input) + programBytes(); }
 
 private:
   struct Block;
@@ -49,11 +64,16 @@ private:
   Block *takeKept(int64_t capacity);
   void giveUpKept(int64_t mostBytes);
   void count(Kind kind, int64_t bytes);
+  int64_t bytesOf(Kind kind) const { return inUse[static_cast<int64_t>(kind)]; }
+  int64_t programBytes() const {
+    return bytesOf(Kind::Program) + bytesOf(Kind::Global);
+  }
 
   Block *programBlocks = nullptr;
   std::unordered_map<int64_t, Block *> kept;
   int64_t keptBytes = 0;
-  int64_t inUse[2] = {0, 0};
+  int64_t inUse[3] = {0, 0, 0};
+  std::unordered_map<std::string, Global> globals;
   int64_t peakProgram = 0, peak = 0, highest = 0;
 };
 

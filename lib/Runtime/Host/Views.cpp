@@ -9,21 +9,23 @@
 #include "Views.h"
 
 #include <algorithm>
+#include <complex>
 #include <cstring>
 
 using namespace mlir::tofu;
 using namespace mlir::tofu::host;
 
 int64_t host::elementBytes(int64_t type) {
-  static const int64_t bytes[] = {4, 8, 2, 2, 1, 1, 2, 4, 8, 8};
+  static const int64_t bytes[] = {4, 8, 2, 2, 1, 1, 2, 4, 8, 8, 8, 16};
   static_assert(sizeof(bytes) / sizeof(*bytes) == TOFU_NUM_ELEMENT_TYPES,
                 "one size per element type");
   return bytes[type];
 }
 
 const char *host::elementTypeName(int64_t type) {
-  static const char *const names[] = {"f32", "f64", "f16", "bf16", "i1",
-                                      "i8",  "i16", "i32", "i64",  "index"};
+  static const char *const names[] = {
+      "f32", "f64", "f16", "bf16",  "i1",           "i8",
+      "i16", "i32", "i64", "index", "complex<f32>", "complex<f64>"};
   static_assert(sizeof(names) / sizeof(*names) == TOFU_NUM_ELEMENT_TYPES,
                 "one name per element type");
   return names[type];
@@ -134,8 +136,10 @@ static void copyInnermost(char *to, const char *from, const Loop &loop,
     return copyRow<uint16_t>(to, from, loop);
   case 4:
     return copyRow<uint32_t>(to, from, loop);
-  default:
+  case 8:
     return copyRow<uint64_t>(to, from, loop);
+  default:
+    return copyRow<std::complex<double>>(to, from, loop);
   }
 }
 

@@ -119,7 +119,12 @@ TofuStatus TofuWorld::run(TofuBody newBody, void *newUser) {
   workChanged.notify_all();
   if (!waitForDevices(lock))
     return TOFU_STUCK;
-  return isAborted() ? TOFU_FAILED : TOFU_OK;
+  if (!isAborted())
+    return TOFU_OK;
+  // Some devices may have changed them, others not.
+  for (auto &context : contexts)
+    context->memory.releaseGlobals();
+  return TOFU_FAILED;
 }
 
 void TofuWorld::fail(int64_t device, const char *location,

@@ -174,8 +174,10 @@ int64_t expectedBytes(const Case &c) {
 
 /// The combiners that a type has.
 std::vector<int64_t> combinersOf(int64_t type) {
-  std::vector<int64_t> combiners = {TOFU_COMBINE_SUM, TOFU_COMBINE_PROD,
-                                    TOFU_COMBINE_MIN, TOFU_COMBINE_MAX};
+  std::vector<int64_t> combiners = {TOFU_COMBINE_SUM, TOFU_COMBINE_PROD};
+  if (isComplexType(type))
+    return combiners;
+  combiners.insert(combiners.end(), {TOFU_COMBINE_MIN, TOFU_COMBINE_MAX});
   for (int64_t combiner = TOFU_COMBINE_AND; combiner < TOFU_NUM_COMBINERS;
        ++combiner) {
     bool forFloats =
@@ -412,6 +414,42 @@ TEST(Collective, NaNAndSignedZero) {
     EXPECT_TRUE(std::signbit(result));
   for (float result : allReduceFloats(TOFU_COMBINE_MAX, {-0.0f, 0.0f}))
     EXPECT_FALSE(std::signbit(result));
+}
+
+TEST(Collective, Complex) {
+  using Complex = std::complex<double>;
+  std::map<int64_t, Complex> expected = {{TOFU_COMBINE_SUM, {6, -1}},
+                                         {TOFU_COMBINE_PROD, {18, 1}}};
+  for (auto [combiner, value] : expected) {
+    std::vector<int64_t> table =
+        allReduce(3, combiner, TOFU_COMPLEX_F64, 1).table();
+    TestWorld world(3);
+    Complex values[3] = {{1, 2}, {2, -1}, {3, -2}};
+    world.run([&](TofuContext *context, int64_t device) {
+      void *memref[5] = {&values[device], &values[device], nullptr, (void *)1,
+                         (void *)1};
+      tofuCollective(context, nullptr, table.data(), "", 1, memref, 1, memref);
+    });
+    EXPECT_EQ(world.error(), "");
+    for (Complex result : values)
+      EXPECT_EQ(result, value);
+  }
+}
+
+TEST(Collective, ComplexHasNoMaximum) {
+  std::vector<int64_t> table =
+      allReduce(2, TOFU_COMBINE_MAX, TOFU_COMPLEX_F32, 1).table();
+  TestWorld world(2);
+  std::complex<float> values[2];
+  TofuStatus status = world.run([&](TofuContext *context, int64_t device) {
+    void *memref[5] = {&values[device], &values[device], nullptr, (void *)1,
+                       (void *)1};
+    tofuCollective(context, nullptr, table.data(), "", 1, memref, 1, memref);
+  });
+  EXPECT_EQ(status, TOFU_FAILED);
+  EXPECT_NE(world.error().find("no combiner max for complex<f32>"),
+            std::string::npos)
+      << world.error();
 }
 
 TEST(Collective, CombinesInDeviceOrder) {

@@ -12,12 +12,18 @@
 #include "Tofu/Runtime/Half.h"
 #include "Tofu/Runtime/Runtime.h"
 
+#include <cmath>
+#include <complex>
+#include <cstring>
+
 namespace mlir::tofu::test {
 
 inline int64_t bytesOf(int64_t type) {
-  static const int64_t bytes[] = {4, 8, 2, 2, 1, 1, 2, 4, 8, 8};
+  static const int64_t bytes[] = {4, 8, 2, 2, 1, 1, 2, 4, 8, 8, 8, 16};
   return bytes[type];
 }
+
+inline bool isComplexType(int64_t type) { return type >= TOFU_COMPLEX_F32; }
 
 inline bool isFloatType(int64_t type) { return type <= TOFU_BF16; }
 
@@ -32,7 +38,8 @@ T loadAs(const char *from) {
   return value;
 }
 
-/// Stores a number as an element; it must be representable.
+/// Stores a number as an element; it must be representable. The imaginary part
+/// of a complex one is 0.
 inline void store(int64_t type, char *to, double value) {
   switch (type) {
   case TOFU_F32:
@@ -50,9 +57,20 @@ inline void store(int64_t type, char *to, double value) {
     return storeAs<int16_t>(to, value);
   case TOFU_I32:
     return storeAs<int32_t>(to, value);
+  case TOFU_COMPLEX_F32:
+    return storeAs<std::complex<float>>(to, value);
+  case TOFU_COMPLEX_F64:
+    return storeAs<std::complex<double>>(to, value);
   default:
     return storeAs<int64_t>(to, value);
   }
+}
+
+/// The number that `store` stored; NaN for any other complex one.
+template <typename T>
+double loadComplex(const char *from) {
+  auto value = loadAs<std::complex<T>>(from);
+  return value.imag() == 0 ? value.real() : NAN;
 }
 
 inline double load(int64_t type, const char *from) {
@@ -72,6 +90,10 @@ inline double load(int64_t type, const char *from) {
     return loadAs<int16_t>(from);
   case TOFU_I32:
     return loadAs<int32_t>(from);
+  case TOFU_COMPLEX_F32:
+    return loadComplex<float>(from);
+  case TOFU_COMPLEX_F64:
+    return loadComplex<double>(from);
   default:
     return loadAs<int64_t>(from);
   }

@@ -73,6 +73,18 @@ TEST(Npy, Types) {
   EXPECT_EQ(parse(file(header("<i8", "(1,)"), bytes({7, 0, 0, 0, 0, 0, 0, 0})),
                   {TOFU_INDEX, {1}}),
             "1xindex=7");
+  EXPECT_EQ(parse(file(header("<c8", "(1,)"),
+                       bytes({0, 0, 0x80, 0x3f, 0, 0, 0, 0xc0})),
+                  {TOFU_COMPLEX_F32, {1}}),
+            "1xcomplex<f32>=(1,-2)");
+  EXPECT_EQ(parse(file(header(">c8", "(1,)"),
+                       bytes({0x3f, 0x80, 0, 0, 0xc0, 0, 0, 0})),
+                  {TOFU_COMPLEX_F32, {1}}),
+            "1xcomplex<f32>=(1,-2)");
+  EXPECT_EQ(parse(file(header("<c16", "()"),
+                       std::string(14, '\0') + bytes({0xf0, 0x3f})),
+                  {TOFU_COMPLEX_F64, {}}),
+            "complex<f64>=(0,1)");
 }
 
 TEST(Npy, OrdersAndVersions) {
@@ -115,6 +127,10 @@ TEST(Npy, Errors) {
             "x.npy: has elements of type '<f8', expected f32");
   EXPECT_EQ(parse(file(header("<i4", "(2,)"), data), type),
             "x.npy: has elements of type '<i4', expected f32");
+  EXPECT_EQ(parse(file(header("<c8", "(1,)"), data), type),
+            "x.npy: has elements of type '<c8', expected f32");
+  EXPECT_EQ(parse(file(header("<f8", "(1,)"), data), {TOFU_COMPLEX_F32, {1}}),
+            "x.npy: has elements of type '<f8', expected complex<f32>");
   EXPECT_EQ(parse(file(header("|O", "(2,)"), data), type),
             "x.npy: has elements of type '|O', expected f32");
   EXPECT_EQ(parse(file(header("<f4", "(3,)"), data), type),

@@ -55,6 +55,11 @@ TEST(TensorText, Literals) {
   EXPECT_EQ(roundTrip("2xbf16=1.00390625 3e38", {TOFU_BF16, {2}}),
             "2xbf16=1 3.004e+38");
   EXPECT_EQ(roundTrip("2xf16=65504 1e6", {TOFU_F16, {2}}), "2xf16=65504 inf");
+  EXPECT_EQ(
+      roundTrip("2xcomplex<f32>=(1.5,-2) (0,nan)", {TOFU_COMPLEX_F32, {2}}),
+      "2xcomplex<f32>=(1.5,-2) (0,nan)");
+  EXPECT_EQ(roundTrip("2x1xcomplex<f64>=1 2", {TOFU_COMPLEX_F64, {2, 1}}),
+            "2x1xcomplex<f64>=[(1,2)][(1,2)]");
   EXPECT_EQ(roundTrip("0x4xf32=", {TOFU_F32, {0, 4}}), "0x4xf32=");
   EXPECT_EQ(roundTrip("5x1xf64=0.1", {TOFU_F64, {kDynamic, 1}}).substr(0, 8),
             "5x1xf64=");
@@ -75,6 +80,12 @@ TEST(TensorText, Errors) {
   EXPECT_EQ(parseError("2x3xf64=1", {TOFU_F32, {kDynamic, 3}}),
             "'2x3xf64=1' has type 2x3xf64, expected ?x3xf32");
   EXPECT_EQ(parseError("2x3xf32=one", matrix), "'one' is no f32");
+  EXPECT_EQ(parseError("2xcomplex<f32>=1 2 3", {TOFU_COMPLEX_F32, {2}}),
+            "3 parts of elements are given, 2xcomplex<f32> has 4");
+  EXPECT_EQ(parseError("complex<f32>=1+2i", {TOFU_COMPLEX_F32, {}}),
+            "1 parts of elements are given, complex<f32> has 2");
+  EXPECT_EQ(parseError("complex<f32>=1 2i", {TOFU_COMPLEX_F32, {}}),
+            "'2i' is no part of complex<f32>");
   EXPECT_EQ(parseError("i8=256", {TOFU_I8, {}}), "'256' is no i8");
   EXPECT_EQ(parseError("i8=-129", {TOFU_I8, {}}), "'-129' is no i8");
   EXPECT_EQ(parseError("i1=2", {TOFU_I1, {}}), "'2' is no i1");
@@ -194,6 +205,20 @@ TEST(HostTensor, Compare) {
                        parse("4xf32=1 -inf nan 2", type), {1e9, 1e9});
   EXPECT_EQ(difference.numDifferent, 3);
   EXPECT_TRUE(std::isinf(difference.largest));
+}
+
+TEST(HostTensor, CompareComplex) {
+  HostTensorType type = {TOFU_COMPLEX_F32, {3}};
+  HostTensor want = parse("3xcomplex<f32>=(100,0) (1,1) (inf,1)", type);
+  // An error of one part is measured by the larger one.
+  HostTensor near = parse("3xcomplex<f32>=(100,0.5) (1,1) (inf,1)", type);
+  EXPECT_EQ(compare(near, want, {0.01, 0}).numDifferent, 0);
+  EXPECT_EQ(compare(near, want, {0.004, 0}).numDifferent, 1);
+  HostTensor far = parse("3xcomplex<f32>=(100,0) (1,1.5) (inf,2)", type);
+  Difference difference = compare(far, want, {0.1, 0});
+  EXPECT_EQ(difference.numDifferent, 2);
+  EXPECT_EQ(difference.first, 1);
+  EXPECT_EQ(difference.largest, 1);
 }
 
 TEST(HostTensor, CompareLargeIntegersExactly) {

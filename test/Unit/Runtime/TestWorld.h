@@ -80,7 +80,8 @@ public:
       words[3 + sizes.size() + dim] = stride;
       stride = stride * sizes[dim] + (i + 1 == order.size() ? gap : 0);
     }
-    storage.resize((stride + 1) * elementBytes + 64);
+    // What isn't written doesn't look like a zero.
+    storage.resize((stride + 1) * elementBytes + 64, 0x5a);
     words[2] = 1; // the offset, in elements
     char *data = storage.data();
     std::memcpy(&words[0], &data, sizeof(data));

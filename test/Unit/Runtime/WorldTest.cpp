@@ -177,7 +177,8 @@ TEST(World, BadTables) {
   expectTableError(with(1, 5), "unknown kind in table: 5");
   expectTableError(with(2, -1), "unknown combiner in table: -1");
   expectTableError(with(2, TOFU_COMBINE_MINNUM), "no combiner minnum for i64");
-  expectTableError(with(3, 10), "unknown element type in table: 10");
+  expectTableError(with(3, TOFU_NUM_ELEMENT_TYPES),
+                   "unknown element type in table: 12");
   expectTableError(with(4, 33), "unknown rank in table: 33");
   expectTableError(with(5, 3), "all_reduce is for 3 devices, there are 2");
   expectTableError(with(6, 3), "unknown number of addends in table: 3");
@@ -284,6 +285,41 @@ TEST(World, MemoryIsUsedAgain) {
       tofuFail(context, "another block", "");
   });
   EXPECT_EQ(world.error(), "");
+}
+
+TEST(World, GlobalsStay) {
+  constexpr int64_t kDevices = 3;
+  TestWorld world(kDevices);
+  std::vector<int64_t> seen(kDevices);
+  auto count = [&](TofuContext *context, int64_t device) {
+    int8_t isNew = -1, otherIsNew = -1;
+    void *memory = tofuGlobal(context, "state", 8, &isNew);
+    auto *state = static_cast<int64_t *>(memory);
+    if (isNew)
+      *state = 10 * device;
+    if (tofuGlobal(context, "state", 8, &otherIsNew) != state || otherIsNew)
+      tofuFail(context, "another block", "");
+    seen[device] = ++*state;
+  };
+  for (int64_t run = 1; run < 4; ++run) {
+    EXPECT_EQ(world.run(count), TOFU_OK) << world.error();
+    EXPECT_EQ(seen, (std::vector<int64_t>{run, 10 + run, 20 + run}));
+    EXPECT_EQ(world.memory(0).programBytes, 8);
+    for (int64_t device = 0; device < kDevices; ++device)
+      world.backend->reset(world.context(device));
+    EXPECT_EQ(world.memory(0).programBytes, 8);
+  }
+  // After a failure nobody knows what they hold.
+  auto fail = [&](TofuContext *context, int64_t device) {
+    int8_t isNew;
+    tofuGlobal(context, "state", device ? 8 : 16, &isNew);
+  };
+  EXPECT_EQ(world.run(fail), TOFU_FAILED);
+  EXPECT_EQ(world.error(),
+            "device 0: global state has 8 bytes, is asked for with 16");
+  EXPECT_EQ(world.memory(1).programBytes, 0);
+  EXPECT_EQ(world.run(count), TOFU_OK) << world.error();
+  EXPECT_EQ(seen, (std::vector<int64_t>{1, 11, 21}));
 }
 
 TEST(World, MemoryErrors) {

@@ -144,6 +144,8 @@ static bool isDecided(TensorDim root) {
 }
 
 bool mlir::tofu::hasTraceableSizes(Value tensor) {
+  if (!isa<RankedTensorType>(tensor.getType()))
+    return true;
   for (int64_t dim = 0; dim < typeOf(tensor).getRank(); ++dim) {
     TensorDim of{tensor, unsigned(dim)}, root = findRoot(of);
     if (root == of && !isDecided(root))
@@ -160,7 +162,9 @@ const GlobalShape &GlobalSizes::get(Value tensor) {
   auto it = shapes.find(tensor);
   if (it != shapes.end())
     return it->second;
-  GlobalShape shape(typeOf(tensor).getShape());
+  GlobalShape shape;
+  if (auto type = dyn_cast<RankedTensorType>(tensor.getType()))
+    shape = GlobalShape(type.getShape());
   for (unsigned dim = 0; dim < shape.sizes.size(); ++dim)
     if (ShapedType::isDynamic(shape.sizes[dim]))
       shape.values.push_back(getSize({tensor, dim}));

@@ -27,7 +27,8 @@ namespace mlir::tofu {
 /// nothing is known.
 TensorDim findRoot(TensorDim of);
 
-/// True if the sizes of `tensor` can be told without it: all are known, or come
+/// True if the sizes of `tensor`, if it is one, can be told without it: all are
+/// known, or come
 /// from other values or the caller of the function.
 bool hasTraceableSizes(Value tensor);
 

@@ -172,10 +172,7 @@ void PlanGraph::addOperator(Operation *op) {
   PlannedOperator planned{op, semantics, {}};
   search::Operator described;
   // What is made in parts must be known to fit together.
-  bool isTraceable = llvm::all_of(op->getResults(), [](Value result) {
-    return !isa<RankedTensorType>(result.getType()) ||
-           hasTraceableSizes(result);
-  });
+  bool isTraceable = llvm::all_of(op->getResults(), hasTraceableSizes);
   FailureOr<search::Operator> known = semantics && isTraceable
                                           ? hints.getOperator(op, semantics)
                                           : FailureOr<search::Operator>();

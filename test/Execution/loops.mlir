@@ -14,13 +14,13 @@
 // PLAN: tofu.arg_layouts = {{\[\[}}unit, #tofu.layout<@mesh, [{a0}, {}]>{{\]\]}}, tofu.layouts = [#tofu.layout<@mesh, [{a0}, {}]>]
 
 // Half of each weight's 30 elements, to each of two devices, once for all four
-// times; then all that the predicate needs, 65 elements in sum.
+// times; then the one element that the predicate needs.
 // BYTES: linalg.matmul {{.*}} 120 0
 // BYTES: linalg.matmul {{.*}} 120 0
-// BYTES: tensor.extract {{.*}} 260 0
-// BYTES: total: 500 bytes
+// BYTES: tensor.extract {{.*}} 4 0
+// BYTES: total: 244 bytes
 // RUN: tofu-run %s --devices=2 --check --json=- | FileCheck %s --check-prefix=RUN-BYTES
-// RUN-BYTES: "received_bytes": 500,
+// RUN-BYTES: "received_bytes": 244,
 
 // RUN: tofu-run %s --devices=1 --check
 // RUN: tofu-run %s --devices=3 --check

@@ -80,9 +80,8 @@ func.func @memory(%context: !llvm.ptr, %n: index) {
 // CHECK-LABEL: func.func @global
 // CHECK-SAME:    %[[CONTEXT:[a-z0-9]+]]: !llvm.ptr
 // CHECK:         %[[FLAG:.*]] = llvm.alloca %{{.*}} x i8
-// CHECK:         %[[BYTES:.*]] = llvm.mul
 // CHECK:         %[[NAME:.*]] = llvm.mlir.addressof @text
-// CHECK:         llvm.call @tofuGlobal(%[[CONTEXT]], %[[NAME]], %[[BYTES]], %[[FLAG]]) : (!llvm.ptr, !llvm.ptr, i64, !llvm.ptr) -> !llvm.ptr
+// CHECK:         llvm.call @tofuGlobal(%[[CONTEXT]], %[[NAME]], %{{.*}}, %[[FLAG]]) : (!llvm.ptr, !llvm.ptr, i64, !llvm.ptr) -> !llvm.ptr
 // CHECK:         %[[NEW:.*]] = llvm.load %[[FLAG]] : !llvm.ptr -> i8
 // CHECK:         %[[BIT:.*]] = arith.trunci %[[NEW]] : i8 to i1
 // CHECK:         return %{{.*}}, %[[BIT]]

@@ -60,7 +60,7 @@
 // EMPTY: error: 0 public functions with a body, expected one
 // OLD: old.mlir:2:{{.*}}: error:
 // OLD: note: the input must be MLIR 22
-// NO-TYPE: type.mlir:1:1: error: argument 0: tofu-run has no values of type 'tensor<2xcomplex<f32>>'
+// NO-TYPE: type.mlir:1:1: error: argument 0: tofu-run has no values of type 'tensor<2xcomplex<f16>>'
 // HELP: USAGE: tofu-run [options] <program.mlir>
 
 //--- main.mlir
@@ -90,6 +90,6 @@ func.func @main(%a: f32) -> f32 {
 }
 
 //--- type.mlir
-func.func @main(%a: tensor<2xcomplex<f32>>) {
+func.func @main(%a: tensor<2xcomplex<f16>>) {
   return
 }

@@ -13,6 +13,7 @@
 
 #include "GenericInputs.h"
 #include "Tofu/Conversion/Passes.h"
+#include "Tofu/Dialect/Structure.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -96,7 +97,7 @@ struct FuseElementwise
   using FuseElementwiseBase::FuseElementwiseBase;
 
   void runOnOperation() override {
-    if (failed(eraseDeadResults()))
+    if (failed(dropUnusedResults(getOperation())))
       return signalPassFailure();
     IRRewriter rewriter(&getContext());
     SmallVector<Block *> blocks;
@@ -109,20 +110,6 @@ struct FuseElementwise
   }
 
 private:
-  /// Drops results that nobody uses, such as the index of a maximum: the rest
-  /// may then be fused and vectorized.
-  LogicalResult eraseDeadResults() {
-    SmallVector<Operation *> ops;
-    getOperation()->walk([&](linalg::GenericOp op) {
-      if (llvm::any_of(op->getResults(),
-                       [](Value result) { return result.use_empty(); }))
-        ops.push_back(op);
-    });
-    RewritePatternSet patterns(&getContext());
-    linalg::populateEraseUnusedOperandsAndResultsPatterns(patterns);
-    return applyOpPatternsGreedily(ops, std::move(patterns));
-  }
-
   void fuseBlock(IRRewriter &rewriter, Block &block) {
     for (Operation *op = block.empty() ? nullptr : &block.front(); op;) {
       Operation *next = op->getNextNode();

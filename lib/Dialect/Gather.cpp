@@ -8,6 +8,7 @@
 
 #include "Gather.h"
 
+#include "AffineIndex.h"
 #include "AttributeSyntax.h"
 #include "Tofu/Dialect/Combiners.h"
 
@@ -16,7 +17,6 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
-#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace mlir::tofu;
@@ -39,49 +39,19 @@ bool mlir::tofu::isRelative(AffineExpr expr) {
 }
 
 /// `index`, a value in the body of `op`, as an expression over its loops; null
-/// if it is none, or nested too deeply.
-static AffineExpr toAffine(linalg::LinalgOp op, Value index,
-                           unsigned depth = 0) {
-  constexpr unsigned kMostDepth = 8;
-  if (depth > kMostDepth)
-    return {};
-  MLIRContext *context = op.getContext();
-  if (std::optional<int64_t> constant = getConstantIntValue(index))
-    return getAffineConstantExpr(*constant, context);
-  Operation *def = index.getDefiningOp();
-  auto binary = [&](auto combine) -> AffineExpr {
-    AffineExpr lhs = toAffine(op, def->getOperand(0), depth + 1);
-    AffineExpr rhs =
-        lhs ? toAffine(op, def->getOperand(1), depth + 1) : AffineExpr();
-    return rhs ? combine(lhs, rhs) : AffineExpr();
-  };
-  if (!def)
-    return {};
-  return llvm::TypeSwitch<Operation *, AffineExpr>(def)
-      .Case<linalg::IndexOp>([&](linalg::IndexOp loop) {
-        return loop->getParentOp() == op
-                   ? getAffineDimExpr(loop.getDim(), context)
-                   : AffineExpr();
-      })
-      .Case<arith::AddIOp>([&](auto) {
-        return binary([](AffineExpr a, AffineExpr b) { return a + b; });
-      })
-      .Case<arith::SubIOp>([&](auto) {
-        return binary([](AffineExpr a, AffineExpr b) { return a - b; });
-      })
-      .Case<arith::MulIOp>([&](auto) {
-        return binary([](AffineExpr a, AffineExpr b) {
-          bool linear =
-              isa<AffineConstantExpr>(a) || isa<AffineConstantExpr>(b);
-          return linear ? a * b : AffineExpr();
-        });
-      })
-      .Default([](Operation *) { return AffineExpr(); });
+/// if it is none.
+static AffineExpr toLoopExpr(linalg::LinalgOp op, Value index) {
+  return toAffine(index, op.getContext(), [&](Value value) {
+    auto loop = value.getDefiningOp<linalg::IndexOp>();
+    return loop && loop->getParentOp() == op
+               ? getAffineDimExpr(loop.getDim(), op.getContext())
+               : AffineExpr();
+  });
 }
 
 /// Index of one dim of a captured tensor, if it can be read in parts of it.
 static AffineExpr getReadIndex(linalg::LinalgOp op, Value index, int64_t size) {
-  AffineExpr expr = toAffine(op, index);
+  AffineExpr expr = toLoopExpr(op, index);
   if (!expr)
     return {};
   if (auto constant = dyn_cast<AffineConstantExpr>(expr))
@@ -173,7 +143,7 @@ std::optional<GatheredDim> mlir::tofu::findGatheredDim(linalg::LinalgOp op) {
   if (ShapedType::isDynamicShape(shape))
     return std::nullopt;
   for (auto [dim, index] : llvm::enumerate(extract.getIndices()))
-    if (!toAffine(op, index))
+    if (!toLoopExpr(op, index))
       return GatheredDim{table, static_cast<unsigned>(dim), shape[dim]};
   return std::nullopt;
 }

@@ -17,6 +17,7 @@
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/ReshapeOpsUtils.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "llvm/ADT/SmallBitVector.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -196,6 +197,18 @@ void mlir::tofu::structureTensorOps(RewriterBase &rewriter, Operation *root) {
     if (structured)
       rewriter.replaceOp(op, structured);
   }
+}
+
+LogicalResult mlir::tofu::dropUnusedResults(Operation *root) {
+  SmallVector<Operation *> ops;
+  root->walk([&](linalg::GenericOp op) {
+    if (llvm::any_of(op->getResults(),
+                     [](Value result) { return result.use_empty(); }))
+      ops.push_back(op);
+  });
+  RewritePatternSet patterns(root->getContext());
+  linalg::populateEraseUnusedOperandsAndResultsPatterns(patterns);
+  return applyOpPatternsGreedily(ops, std::move(patterns));
 }
 
 //===----------------------------------------------------------------------===//

@@ -8,6 +8,7 @@
 
 #include "Tiling.h"
 
+#include "AffineIndex.h"
 #include "AttributeSyntax.h"
 #include "Tofu/Dialect/Models.h"
 
@@ -21,7 +22,6 @@
 #include "mlir/Transforms/RegionUtils.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/SmallBitVector.h"
-#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace mlir::tofu;
@@ -87,9 +87,8 @@ private:
   std::optional<TileDim> readDim(OpFoldResult offset, OpFoldResult size,
                                  int64_t bound);
   FailureOr<search::LinearExpr> toLinearExpr(AffineExpr expr);
-  AffineExpr toAffine(OpFoldResult value, unsigned depth = 0);
-  AffineExpr toAffine(AffineExpr expr, AffineMap map, ValueRange operands,
-                      unsigned depth);
+  /// The expression of an offset or size of a loop; null for other values.
+  AffineExpr getBound(Value value);
   SmallVector<AffineExpr> getBounds(OpFoldResult size);
   llvm::SmallBitVector getLoops(OpFoldResult value);
   unsigned numLoops() { return ranges.size(); }
@@ -156,60 +155,11 @@ FailureOr<SmallVector<int64_t>> Scratch::getRanges() {
 // Expressions: the offset of loop i is dim i, its size dim numLoops + i
 //===----------------------------------------------------------------------===//
 
-AffineExpr Scratch::toAffine(AffineExpr expr, AffineMap map,
-                             ValueRange operands, unsigned depth) {
-  SmallVector<AffineExpr> known;
-  for (Value operand : operands) {
-    known.push_back(toAffine(operand, depth + 1));
-    if (!known.back())
-      return {};
-  }
-  ArrayRef<AffineExpr> all(known);
-  return simplifyAffineExpr(
-      expr.replaceDimsAndSymbols(all.take_front(map.getNumDims()),
-                                 all.drop_front(map.getNumDims())),
-      bounds.size(), 0);
-}
-
-/// `value` as an expression; null if it is none, or nested too deeply.
-AffineExpr Scratch::toAffine(OpFoldResult value, unsigned depth) {
-  constexpr unsigned kMostDepth = 16;
-  if (std::optional<int64_t> constant = getConstantIntValue(value))
-    return builder.getAffineConstantExpr(*constant);
-  auto variable = dyn_cast<Value>(value);
-  if (!variable || depth > kMostDepth)
-    return {};
-  auto *bound = llvm::find(bounds, variable);
-  if (bound != bounds.end())
-    return builder.getAffineDimExpr(bound - bounds.begin());
-  Operation *def = variable.getDefiningOp();
-  auto binary = [&](auto combine) -> AffineExpr {
-    AffineExpr lhs = toAffine(def->getOperand(0), depth + 1);
-    AffineExpr rhs =
-        lhs ? toAffine(def->getOperand(1), depth + 1) : AffineExpr();
-    return rhs ? combine(lhs, rhs) : AffineExpr();
-  };
-  if (!def)
-    return {};
-  return llvm::TypeSwitch<Operation *, AffineExpr>(def)
-      .Case<affine::AffineApplyOp>([&](affine::AffineApplyOp op) {
-        return toAffine(op.getAffineMap().getResult(0), op.getAffineMap(),
-                        op.getMapOperands(), depth);
-      })
-      .Case<arith::AddIOp>([&](auto) {
-        return binary([](AffineExpr a, AffineExpr b) { return a + b; });
-      })
-      .Case<arith::SubIOp>([&](auto) {
-        return binary([](AffineExpr a, AffineExpr b) { return a - b; });
-      })
-      .Case<arith::MulIOp>([&](auto) {
-        return binary([](AffineExpr a, AffineExpr b) {
-          bool linear =
-              isa<AffineConstantExpr>(a) || isa<AffineConstantExpr>(b);
-          return linear ? a * b : AffineExpr();
-        });
-      })
-      .Default([](Operation *) { return AffineExpr(); });
+AffineExpr Scratch::getBound(Value value) {
+  auto *bound = llvm::find(bounds, value);
+  return bound == bounds.end()
+             ? AffineExpr()
+             : builder.getAffineDimExpr(bound - bounds.begin());
 }
 
 FailureOr<search::LinearExpr> Scratch::toLinearExpr(AffineExpr expr) {
@@ -225,16 +175,19 @@ FailureOr<search::LinearExpr> Scratch::toLinearExpr(AffineExpr expr) {
 
 /// The expressions of which `size` is the least; nothing if one is unknown.
 SmallVector<AffineExpr> Scratch::getBounds(OpFoldResult size) {
+  MLIRContext *context = builder.getContext();
+  auto leaf = [&](Value value) { return getBound(value); };
   SmallVector<AffineExpr> exprs;
   Operation *def =
       isa<Value>(size) ? cast<Value>(size).getDefiningOp() : nullptr;
   if (auto min = dyn_cast_or_null<affine::AffineMinOp>(def))
     for (AffineExpr expr : min.getMap().getResults())
-      exprs.push_back(toAffine(expr, min.getMap(), min.getOperands(), 0));
+      exprs.push_back(toAffine(expr, min.getMap(), min.getOperands(), leaf));
   else if (auto min = dyn_cast_or_null<arith::MinSIOp>(def))
-    exprs = {toAffine(min.getLhs()), toAffine(min.getRhs())};
+    exprs = {toAffine(min.getLhs(), context, leaf),
+             toAffine(min.getRhs(), context, leaf)};
   else
-    exprs = {toAffine(size)};
+    exprs = {toAffine(size, context, leaf)};
   return llvm::is_contained(exprs, AffineExpr()) ? SmallVector<AffineExpr>()
                                                  : exprs;
 }
@@ -244,7 +197,8 @@ SmallVector<AffineExpr> Scratch::getBounds(OpFoldResult size) {
 /// dim may be cut off there.
 std::optional<TileDim> Scratch::readDim(OpFoldResult offset, OpFoldResult size,
                                         int64_t bound) {
-  AffineExpr first = toAffine(offset);
+  AffineExpr first = toAffine(offset, builder.getContext(),
+                              [&](Value value) { return getBound(value); });
   FailureOr<search::LinearExpr> begin = toLinearExpr(first);
   if (failed(begin))
     return std::nullopt;

@@ -15,10 +15,7 @@
 #include "Tofu/Transforms/Remade.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Dialect/Linalg/IR/Linalg.h"
-#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Pass/PassManager.h"
-#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "mlir/Transforms/Passes.h"
 #include "llvm/ADT/StringSet.h"
 
@@ -126,7 +123,7 @@ static LogicalResult verifyGiven(Operation *op, SemanticsAttr given) {
 namespace {
 struct AnnotatePass : public tofu::impl::AnnotatePassBase<AnnotatePass> {
   void runOnOperation() override {
-    if (failed(inlineCalls()) || failed(dropUnusedResults()))
+    if (failed(inlineCalls()) || failed(dropUnusedResults(getOperation())))
       return signalPassFailure();
     IRRewriter rewriter(&getContext());
     structureTensorOps(rewriter, getOperation());
@@ -148,22 +145,6 @@ struct AnnotatePass : public tofu::impl::AnnotatePassBase<AnnotatePass> {
     pipeline.addPass(createInlinerPass({}, [](OpPassManager &) {}));
     pipeline.addPass(createSymbolDCEPass());
     return runPipeline(pipeline, getOperation());
-  }
-
-  /// A result that nobody uses, such as the index beside a maximum, may keep a
-  /// reduction from being cut.
-  LogicalResult dropUnusedResults() {
-    SmallVector<Operation *> ops;
-    getOperation()->walk([&](linalg::GenericOp op) {
-      if (llvm::any_of(op->getResults(),
-                       [](Value result) { return result.use_empty(); }))
-        ops.push_back(op);
-    });
-    RewritePatternSet patterns(&getContext());
-    linalg::populateEraseUnusedOperandsAndResultsPatterns(patterns);
-    GreedyRewriteConfig config;
-    config.setStrictness(GreedyRewriteStrictness::ExistingOps);
-    return applyOpPatternsGreedily(ops, std::move(patterns), config);
   }
 
   LogicalResult annotate(func::FuncOp function) {

@@ -589,3 +589,16 @@ ml_program.global private @rank(dense<1.0> : tensor<8xf32>) : tensor<8xf32> {tof
 
 // expected-error@below {{'ml_program.global' op value: tofu.global_type must be a ranked tensor type}}
 ml_program.global private @type(dense<1.0> : tensor<8xf32>) : tensor<8xf32> {tofu.global_type = f32}
+
+// -----
+
+// 3 indices over 2 devices leave two in a part, of which the second dim's parts
+// are no box.
+tofu.mesh @mesh [x = 2, y = 2]
+func.func @cut_within_many(%a: tensor<3x8xf32>) -> tensor<24xf32> {
+  // expected-error@below {{'tensor.collapse_shape' op dim j is cut, but dim i before it has several indices in a part}}
+  %0 = tensor.collapse_shape %a [[0, 1]] {
+      tofu.semantics = #tofu.semantics<[i = 3, j = 8 after i], (in[i, j]) -> (out[i * 8 + j])>,
+      tofu.strategy = #tofu.strategy<@mesh, [{x}, {y}]>} : tensor<3x8xf32> into tensor<24xf32>
+  return %0 : tensor<24xf32>
+}

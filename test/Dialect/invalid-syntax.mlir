@@ -189,3 +189,8 @@
 
 // expected-error@below {{a combiner needs partial axes}}
 "test.op"() {a = #tofu.layout<@mesh, [{x}], sum {}>} : () -> ()
+
+// -----
+
+// expected-error@below {{dim i is after j, which is no dim before it}}
+"test.op"() {a = #tofu.semantics<[i = 2 after j, j = 8], (in[i, j]) -> (out[i * 8 + j])>} : () -> ()

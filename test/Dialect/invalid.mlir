@@ -409,3 +409,51 @@ func.func @no_placement(%x: tensor<8xf32>) -> tensor<8xf32> {
   %0 = "tofu.fetch"(%x) {global_shape = array<i64: 8>, from = #tofu.axes<{x}>, to = #tofu.layout<@mesh, [{}]>} : (tensor<8xf32>) -> tensor<8xf32>
   return %0 : tensor<8xf32>
 }
+
+// -----
+
+// What an operation combines itself doesn't move before it is merged.
+tofu.mesh @mesh [x = 2]
+func.func @moves_region(%x: tensor<8xf32>) -> tensor<8xf32> {
+  // expected-error@below {{'tofu.reshard' op moves partial results that their operation combines itself; tofu-insert-reshards has them merged}}
+  %0 = tofu.reshard %x from #tofu.layout<@mesh, [{}], region {x}> to #tofu.layout<@mesh, [{x}]> in [8] : tensor<8xf32> -> tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
+
+// -----
+
+tofu.mesh @mesh [x = 2]
+func.func @stacks_sum(%x: tensor<8xf32>) -> tensor<2x8xf32> {
+  // expected-error@below {{'tofu.stack' op input is no partial result that its operation combines}}
+  %0 = tofu.stack %x at 0 from <@mesh, [{}], sum {x}> to <@mesh, [{x}, {}]> : tensor<8xf32> -> tensor<2x8xf32>
+  return %0 : tensor<2x8xf32>
+}
+
+// -----
+
+tofu.mesh @mesh [x = 2]
+func.func @stacks_beyond(%x: tensor<8xf32>) -> tensor<8x2xf32> {
+  // expected-error@below {{'tofu.stack' op has no dim 2}}
+  %0 = tofu.stack %x at 2 from <@mesh, [{}], region {x}> to <@mesh, [{}, {x}]> : tensor<8xf32> -> tensor<8x2xf32>
+  return %0 : tensor<8x2xf32>
+}
+
+// -----
+
+// Not numbered by the axis over which it is partial.
+tofu.mesh @mesh [x = 2, y = 2]
+func.func @stacks_other_axis(%x: tensor<8xf32>) -> tensor<2x8xf32> {
+  // expected-error@below {{'tofu.stack' op result is not the input with a dim 0 that the partial axes cut}}
+  %0 = tofu.stack %x at 0 from <@mesh, [{}], region {x}> to <@mesh, [{y}, {}]> : tensor<8xf32> -> tensor<2x8xf32>
+  return %0 : tensor<2x8xf32>
+}
+
+// -----
+
+// Two devices, but three parts.
+tofu.mesh @mesh [x = 2]
+func.func @stacks_too_many(%x: tensor<8xf32>) -> tensor<3x8xf32> {
+  // expected-error@below {{'tofu.stack' op result is not the input with a dim 0 that the partial axes cut}}
+  %0 = tofu.stack %x at 0 from <@mesh, [{}], region {x}> to <@mesh, [{x}, {}]> : tensor<8xf32> -> tensor<3x8xf32>
+  return %0 : tensor<3x8xf32>
+}

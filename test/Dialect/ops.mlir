@@ -107,6 +107,13 @@ func.func @fetch(%x: tensor<4xf32>) -> tensor<5xf32> {
 }
 
 // Sizes that are known only when the program runs.
+// CHECK-LABEL: func.func @stack
+func.func @stack(%x: tensor<8xf32>) -> tensor<8x2xf32> {
+  // CHECK-NEXT: tofu.stack %{{.*}} at 1 from <@mesh, [{y}], region {x}> to <@mesh, [{y}, {x}]> : tensor<8xf32> -> tensor<8x2xf32>
+  %0 = tofu.stack %x at 1 from <@mesh, [{y}], region {x}> to <@mesh, [{y}, {x}]> : tensor<8xf32> -> tensor<8x2xf32>
+  return %0 : tensor<8x2xf32>
+}
+
 // CHECK-LABEL: func.func @unknown_sizes
 // CHECK-SAME: %[[X:.*]]: tensor<?x4xf32>, %[[N:.*]]: index, %[[A:.*]]: memref<?x4xf32>, %[[B:.*]]: memref<?x4xf32>
 func.func @unknown_sizes(%x: tensor<?x4xf32>, %n: index, %a: memref<?x4xf32>, %b: memref<?x4xf32>) -> (tensor<?x4xf32>, tensor<?x4xf32>, index, index) {

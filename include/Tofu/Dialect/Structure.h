@@ -19,6 +19,10 @@
 
 namespace mlir::tofu {
 
+/// Below `root`, drops results of linalg.generic that nobody uses, such as the
+/// index beside a maximum: the rest may then be cut, fused and vectorized.
+LogicalResult dropUnusedResults(Operation *root);
+
 /// Below `root`, has the body of a linalg.generic extract from the inputs whose
 /// index has more than sums of dims with positive factors, such as one that
 /// runs backwards: unlike the indexing maps, what it extracts can be rebased to

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "JointSearch.h"
 #include "StepSearch.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -14,32 +15,15 @@
 
 using namespace mlir::tofu::search;
 
-namespace {
+/// The part of the bytes by which the bound may be missed without looking any
+/// further.
+static constexpr double kCloseGap = 1e-4;
 
-/// Keeps the plan that moves the least under the charge that was asked for.
-class BestPlan {
-public:
-  BestPlan(const PartitionGraph &graph, const Mesh &mesh, Charge charge)
-      : graph(graph), model(mesh), charge(charge) {}
-
-  void offer(const PlanSpace &space, const Candidate &candidate) {
-    Plan plan = space.planOf(candidate.states, model.getMesh());
-    countBytes(graph, plan, charge, model);
-    if (!best || plan.totalBytes < best->totalBytes)
-      best = std::move(plan);
-  }
-
-  CostModel &getModel() { return model; }
-  const std::optional<Plan> &get() const { return best; }
-
-private:
-  const PartitionGraph &graph;
-  CostModel model;
-  Charge charge;
-  std::optional<Plan> best;
-};
-
-} // namespace
+static double secondsSince(std::chrono::steady_clock::time_point start) {
+  std::chrono::duration<double> elapsed =
+      std::chrono::steady_clock::now() - start;
+  return elapsed.count();
+}
 
 /// The plan spaces within the one that `options` ask for, from the smallest to
 /// it: a search by steps may do better in a smaller space.
@@ -56,64 +40,60 @@ static std::vector<SearchOptions> nestedSpaces(const SearchOptions &options) {
   return spaces;
 }
 
-/// Polishes the best of `plans`, and what smaller spaces gave. True if that
-/// found an optimum.
-static bool polish(StepSearch &search, std::vector<Candidate> plans,
-                   const SearchOptions &options, BestPlan &best) {
-  CostModel &model = best.getModel();
-  if (search.solveJointly(plans.front(), model)) {
-    best.offer(search.getSpace(), plans.front());
-    return true;
-  }
-  if (plans.size() > options.polishedPlans)
-    plans.resize(options.polishedPlans);
-  plans.push_back({search.getSpace().statesOf(*best.get())});
-  for (Candidate &plan : plans) {
-    search.polish(plan, model);
-    best.offer(search.getSpace(), plan);
-  }
-  Candidate &cheapest = *llvm::min_element(
-      plans, [](auto &a, auto &b) { return a.bytes < b.bytes; });
-  search.polishPairs(cheapest, model);
-  best.offer(search.getSpace(), cheapest);
-  return false;
-}
-
-static SearchResult searchSpaces(const PartitionGraph &graph, const Mesh &mesh,
-                                 const SearchOptions &options, bool polishes) {
-  auto start = std::chrono::steady_clock::now();
-  SearchResult result;
-  BestPlan best(graph, mesh, options.charge);
+/// Offers the plans of the recursive search; says whether all its steps were
+/// exact.
+static bool recurse(const PartitionGraph &graph, const Mesh &mesh,
+                    const SearchOptions &options, BestPlan &best) {
+  bool exact = true;
   for (const SearchOptions &space : nestedSpaces(options)) {
     StepSearch search(graph, space);
-    std::vector<Candidate> plans = search.recurse(mesh);
-    for (const Candidate &plan : plans)
-      best.offer(search.getSpace(), plan);
-    result.exact = search.isExact();
-    if (polishes)
-      result.optimal = polish(search, std::move(plans), space, best);
+    for (const Candidate &plan : search.recurse(mesh))
+      best.offer(search.getSpace().planOf(plan.states, mesh));
+    exact = search.isExact();
   }
-  result.plan = *best.get();
-  if (!result.exact)
-    result.remarks.push_back(
-        "the program is too densely connected for an exact search: parts of "
-        "the plan come from a beam and local search");
-  std::chrono::duration<double> elapsed =
-      std::chrono::steady_clock::now() - start;
-  result.seconds = elapsed.count();
-  return result;
+  return exact;
 }
 
 SearchResult mlir::tofu::search::searchRecursive(const PartitionGraph &graph,
                                                  const Mesh &mesh,
                                                  const SearchOptions &options) {
-  return searchSpaces(graph, mesh, options, /*polishes=*/false);
+  auto start = std::chrono::steady_clock::now();
+  SearchResult result;
+  BestPlan best(graph, mesh, options.charge);
+  result.exact = recurse(graph, mesh, options, best);
+  result.plan = *best.get();
+  if (!result.exact)
+    result.remarks.push_back(
+        "the program is too densely connected for an exact search: parts of "
+        "the plan come from a beam and local search");
+  result.seconds = secondsSince(start);
+  return result;
 }
 
 SearchResult mlir::tofu::search::searchKBest(const PartitionGraph &graph,
                                              const Mesh &mesh,
                                              const SearchOptions &options) {
-  return searchSpaces(graph, mesh, options, /*polishes=*/true);
+  auto start = std::chrono::steady_clock::now();
+  SearchResult result;
+  BestPlan best(graph, mesh, options.charge);
+  for (bool joins : {true, false}) {
+    SearchOptions mine = options;
+    mine.joinElementwise = joins;
+    JointSearch search(graph, mesh, mine, best);
+    search.run();
+    if (joins)
+      continue;
+    result.lowerBound = search.findBound();
+    result.variables = search.numVariables();
+    result.classes = search.numClasses();
+  }
+  // Where the bound is not met, steps of their own may do better.
+  if (double(best.bytes()) > (1 + kCloseGap) * double(*result.lowerBound))
+    recurse(graph, mesh, options, best);
+  result.plan = *best.get();
+  result.exact = *result.lowerBound >= result.plan.totalBytes;
+  result.seconds = secondsSince(start);
+  return result;
 }
 
 SearchResult mlir::tofu::search::searchRandom(const PartitionGraph &graph,
@@ -134,9 +114,7 @@ SearchResult mlir::tofu::search::searchRandom(const PartitionGraph &graph,
   }
   result.plan = search.getSpace().planOf(*states, mesh);
   countBytes(graph, result.plan, options.charge);
-  std::chrono::duration<double> elapsed =
-      std::chrono::steady_clock::now() - start;
-  result.seconds = elapsed.count();
+  result.seconds = secondsSince(start);
   return result;
 }
 

@@ -51,7 +51,7 @@ llvm::SmallVector<unsigned, 8> Elimination::liveFactors(unsigned var) const {
 // Elimination
 //===----------------------------------------------------------------------===//
 
-Elimination::Work Elimination::plan() const {
+Elimination::Work Elimination::plan(int64_t limit) const {
   EliminationOrder order(domains);
   for (const Factor &factor : factors)
     order.connect(factor.scope);
@@ -59,6 +59,8 @@ Elimination::Work Elimination::plan() const {
   for (order.start(); !order.empty(); order.eliminate(order.next())) {
     work.largest = std::max(work.largest, order.nextSize());
     work.total = addCosts(work.total, order.nextSize());
+    if (work.total > limit)
+      break;
   }
   return work;
 }

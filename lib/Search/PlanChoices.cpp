@@ -45,8 +45,7 @@ static void insertAxis(Axes &axes, unsigned axis) {
   axes.insert(llvm::lower_bound(axes, axis), axis);
 }
 
-/// The axes over which `cuts` is whole.
-static uint64_t axesNotIn(const Cuts &cuts) {
+uint64_t mlir::tofu::search::axesNotIn(const Cuts &cuts) {
   uint64_t used = 0;
   for (unsigned axis : cuts.partial)
     used |= uint64_t(1) << axis;
@@ -191,18 +190,36 @@ static bool allIn(llvm::ArrayRef<unsigned> axes,
 /// value that it reads or produces, together.
 bool PlanSpace::isForbidden(const Cost &cost, const Cuts &opCuts,
                             const Cuts &valueCuts, const Mesh &mesh) const {
-  const Operator &op = graph.operators[cost.op];
-  if (cost.role != Role::Write)
-    return opCuts.partialOperands >> cost.index & 1 &&
-           !allIn(opCuts.partial, valueCuts.partial);
+  if (cost.role == Role::Write)
+    return forbidsResult(cost.op, cost.index, opCuts, valueCuts, mesh);
+  return opCuts.partialOperands >> cost.index & 1 &&
+         !allIn(opCuts.partial, valueCuts.partial);
+}
+
+bool PlanSpace::forbidsResult(unsigned opNumber, unsigned result,
+                              const Cuts &opCuts, const Cuts &valueCuts,
+                              const Mesh &mesh) const {
+  const Operator &op = graph.operators[opNumber];
   if (!allIn(valueCuts.partial, sumPartialAxes(op, opCuts.strategy())))
     return true;
   if (options.replication)
     return false;
   llvm::SmallVector<IterationDim, 4> dims;
-  for (int64_t size : graph.values[op.results[cost.index].value].shape)
+  for (int64_t size : graph.values[op.results[result].value].shape)
     dims.push_back({size, DimKind::Parallel});
   return !isComplete(dims, valueCuts, mesh, axesNotIn(opCuts));
+}
+
+bool PlanSpace::isAllowed(unsigned var, const Cuts &cuts,
+                          const Mesh &mesh) const {
+  const Kind &kind = kinds[variables[var].kind];
+  for (auto [dim, axes] : llvm::zip_equal(kind.dims, cuts.dims))
+    if (smallestPart(dim.size, axes, mesh) == 0)
+      return false;
+  // A value may be whole where what produces it is, and only there.
+  bool mayBeWhole = kind.mayBeWhole || variables[var].producer >= 0;
+  return areSplittable(kind.dims, cuts, mesh) &&
+         isComplete(kind.dims, cuts, mesh, mayBeWhole ? ~AxisSet(0) : 0);
 }
 
 int64_t PlanSpace::costOf(const Cost &cost, llvm::ArrayRef<State> scope,

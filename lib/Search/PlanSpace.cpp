@@ -52,6 +52,7 @@ PlanSpace::PlanSpace(const PartitionGraph &graph, const SearchOptions &options)
       parents[graph.operators.size() + value] =
           graph.operators.size() + values.front();
     }
+  joinChains();
   if (options.joinElementwise)
     joinElementwise();
   makeVariables();
@@ -92,6 +93,52 @@ static unsigned findRoot(std::vector<unsigned> &parents, unsigned node) {
   while (parents[node] != node)
     node = parents[node] = parents[parents[node]];
   return node;
+}
+
+/// Joins what costs no plan: going straight to where a value is needed moves no
+/// more than going there by way of another layout. So a value that a single
+/// element-wise operator reads lies as that needs it, one that nothing reads as
+/// it is made, and an operator that only reads such a value is cut as that is
+/// made.
+void PlanSpace::joinChains() {
+  unsigned numOps = graph.operators.size();
+  std::vector<unsigned> uses(graph.values.size());
+  std::vector<int> moved(numOps, 0), reader(graph.values.size(), -1);
+  std::vector<bool> madeElementwise(graph.values.size());
+  for (auto [i, op] : llvm::enumerate(graph.operators)) {
+    bool joins = isElementwise(op) && passableSets(op).empty();
+    for (const Operand &operand : op.operands) {
+      const Value &value = graph.values[operand.value];
+      ++uses[operand.value];
+      moved[i] += !value.constant;
+      if (joins && isIdentity(op, operand.index, value.shape))
+        reader[operand.value] = i;
+    }
+    for (const Result &result : op.results)
+      madeElementwise[result.value] =
+          joins &&
+          isIdentity(op, result.index, graph.values[result.value].shape);
+  }
+  for (const Carried &carried : graph.carried) {
+    uses[carried.from] += 2;
+    uses[carried.to] += 2;
+  }
+  for (unsigned value = 0; value < graph.values.size(); ++value) {
+    if (partial[value] || isTied[value] || graph.values[value].constant ||
+        uses[value] > 1)
+      continue;
+    auto join = [&](unsigned op) {
+      parents[findRoot(parents, numOps + value)] = findRoot(parents, op);
+    };
+    int user = reader[value];
+    if (user >= 0)
+      join(user);
+    if (!madeElementwise[value])
+      continue;
+    if (user < 0 ||
+        (moved[user] == 1 && graph.operators[user].results.size() == 1))
+      join(producers[value]);
+  }
 }
 
 /// Joins element-wise operators by the values that they share, and values to
@@ -201,6 +248,18 @@ void PlanSpace::makeVariables() {
 // Terms
 //===----------------------------------------------------------------------===//
 
+bool PlanSpace::isFreeRead(unsigned op, unsigned operand) const {
+  const auto &[value, index, initOf] = graph.operators[op].operands[operand];
+  return valueVariables[value] == int(opVariables[op]) &&
+         isIdentity(graph.operators[op], index, graph.values[value].shape);
+}
+
+bool PlanSpace::isFreeWrite(unsigned op, unsigned result) const {
+  const auto &[value, index] = graph.operators[op].results[result];
+  return valueVariables[value] == int(opVariables[op]) &&
+         isIdentity(graph.operators[op], index, graph.values[value].shape);
+}
+
 /// Appends what an index says about costs.
 static void appendIndex(llvm::SmallVectorImpl<int64_t> &key,
                         llvm::ArrayRef<LinearExpr> index) {
@@ -253,7 +312,7 @@ void PlanSpace::addOperandCosts(unsigned opIndex) {
     if (value.constant)
       continue;
     unsigned valueVar = valueVariables[operand.value];
-    if (opVar == valueVar && isIdentity(op, operand.index, value.shape))
+    if (isFreeRead(opIndex, i))
       continue;
     Key key;
     appendTypes(key, op, value);
@@ -279,7 +338,7 @@ void PlanSpace::addResultCosts(unsigned opIndex) {
     if (value.constant)
       continue;
     unsigned valueVar = valueVariables[result.value];
-    if (opVar == valueVar && isIdentity(op, result.index, value.shape))
+    if (isFreeWrite(opIndex, i))
       continue;
     Key key;
     appendTypes(key, op, value);

@@ -95,8 +95,7 @@ std::vector<Assignment> StepSearch::tied(const Extension &extension,
 // Recursion
 //===----------------------------------------------------------------------===//
 
-/// The mesh of the axes up to `axis`.
-static Mesh prefixOf(const Mesh &mesh, unsigned axis) {
+Mesh mlir::tofu::search::prefixOf(const Mesh &mesh, unsigned axis) {
   Mesh prefix = mesh;
   prefix.sizes.truncate(axis + 1);
   prefix.names.truncate(std::min<size_t>(axis + 1, prefix.names.size()));
@@ -181,88 +180,4 @@ std::optional<PlanSpace::States> StepSearch::pickRandomly(const Mesh &mesh,
                              extension.solver->optimum(preference));
   }
   return states;
-}
-
-//===----------------------------------------------------------------------===//
-// Polish
-//===----------------------------------------------------------------------===//
-
-/// Makes the choices of `axes` again. True if that helped.
-bool StepSearch::improve(Candidate &candidate, llvm::ArrayRef<unsigned> axes,
-                         CostModel &model) {
-  Extension extension = extend(candidate.states, axes, model);
-  if (extension.solver->minimum() > candidate.bytes)
-    return false;
-  candidate.states =
-      extension.apply(candidate.states, extension.solver->optimum(firstValue));
-  bool helped = extension.solver->minimum() < candidate.bytes;
-  candidate.bytes = extension.solver->minimum();
-  return helped;
-}
-
-/// Whether the choices of `axes` can be made together: neither the costs to
-/// compute nor the tables of the elimination are too many.
-bool StepSearch::isAffordable(const PlanSpace::States &states,
-                              llvm::ArrayRef<unsigned> axes, const Mesh &mesh) {
-  auto choices = space.choices(states, axes, mesh);
-  llvm::SmallVector<unsigned> domains;
-  for (const PlanSpace::Choices *mine : choices)
-    domains.push_back(mine->states.size());
-  Elimination shape(domains);
-  std::set<llvm::SmallVector<unsigned, 4>> tables;
-  int64_t entries = 0;
-  for (const PlanSpace::Term &term : space.getTerms()) {
-    int64_t size = 1;
-    llvm::SmallVector<unsigned, 4> key{term.group};
-    for (unsigned var : term.scope) {
-      size *= domains[var];
-      key.push_back(choices[var]->id);
-    }
-    if (tables.insert(key).second)
-      entries += size;
-    shape.add(term.scope, int64_t(0));
-  }
-  if (entries > options.jointCosts)
-    return false;
-  Elimination::Work work = shape.plan();
-  return work.largest <= options.tableLimit && work.total <= options.jointWork;
-}
-
-static llvm::SmallVector<unsigned> splittingAxes(const Mesh &mesh) {
-  llvm::SmallVector<unsigned> axes;
-  for (unsigned axis = 0; axis < mesh.numAxes(); ++axis)
-    if (mesh.sizes[axis] > 1)
-      axes.push_back(axis);
-  return axes;
-}
-
-bool StepSearch::solveJointly(Candidate &candidate, CostModel &model) {
-  auto axes = splittingAxes(model.getMesh());
-  if (!isAffordable(candidate.states, axes, model.getMesh()))
-    return false;
-  improve(candidate, axes, model);
-  return true;
-}
-
-void StepSearch::polish(Candidate &candidate, CostModel &model) {
-  auto axes = splittingAxes(model.getMesh());
-  // Until each axis has been tried since the last change.
-  for (size_t i = 0, tried = 0; tried < axes.size(); i = (i + 1) % axes.size())
-    tried = improve(candidate, axes[i], model) ? 0 : tried + 1;
-}
-
-void StepSearch::polishPairs(Candidate &candidate, CostModel &model) {
-  auto axes = splittingAxes(model.getMesh());
-  for (bool helped = true; helped;) {
-    helped = false;
-    for (unsigned first : axes)
-      for (unsigned second : axes) {
-        llvm::SmallVector<unsigned, 2> pair{first, second};
-        if (first < second &&
-            isAffordable(candidate.states, pair, model.getMesh()))
-          helped |= improve(candidate, pair, model);
-      }
-    if (helped)
-      polish(candidate, model);
-  }
 }

@@ -35,6 +35,9 @@ struct Extension {
                           const Assignment &assignment) const;
 };
 
+/// The mesh of the axes up to `axis`.
+Mesh prefixOf(const Mesh &mesh, unsigned axis);
+
 /// The search in one plan space.
 class StepSearch {
 public:
@@ -52,27 +55,12 @@ public:
   std::optional<PlanSpace::States> pickRandomly(const Mesh &mesh,
                                                 uint64_t seed);
 
-  /// Makes the choices of all axes together, if that is affordable: then the
-  /// plan is the best of this space.
-  bool solveJointly(Candidate &candidate, CostModel &model);
-
-  /// Makes the choices of one axis after the other again, for as long as that
-  /// helps.
-  void polish(Candidate &candidate, CostModel &model);
-
-  /// The same with two axes at a time, where that is affordable.
-  void polishPairs(Candidate &candidate, CostModel &model);
-
 private:
   std::vector<Candidate> step(const std::vector<Candidate> &plans,
                               const Mesh &mesh);
   Extension extend(const PlanSpace::States &states,
                    llvm::ArrayRef<unsigned> axes, CostModel &model);
   std::vector<Assignment> tied(const Extension &extension, size_t limit);
-  bool improve(Candidate &candidate, llvm::ArrayRef<unsigned> axes,
-               CostModel &model);
-  bool isAffordable(const PlanSpace::States &states,
-                    llvm::ArrayRef<unsigned> axes, const Mesh &mesh);
 
   const SearchOptions &options;
   PlanSpace space;

@@ -56,6 +56,9 @@ namespace {
 /// What the functions of a module have in common.
 struct Totals {
   int64_t bytes = 0;
+  /// Of the bytes; nothing if an algorithm gave none.
+  std::optional<int64_t> lowerBound = 0;
+  int64_t variables = 0, classes = 0;
   double seconds = 0;
   bool exact = true;
   llvm::json::Array functions;
@@ -233,6 +236,12 @@ private:
       graph.function.emitRemark() << remark;
     totals.seconds += found.seconds;
     totals.exact &= found.exact;
+    if (!found.lowerBound)
+      totals.lowerBound.reset();
+    else if (totals.lowerBound)
+      *totals.lowerBound += *found.lowerBound;
+    totals.variables += found.variables;
+    totals.classes += found.classes;
     graph.write(found.plan, meshSymbol);
     result = std::move(found.plan);
     return success();
@@ -298,6 +307,13 @@ private:
         {"search_seconds", totals.seconds},
         {"exact", totals.exact},
         {"functions", std::move(totals.functions)}};
+    if (totals.lowerBound && !loaded) {
+      object["lower_bound_bytes"] = *totals.lowerBound;
+      object["gap"] =
+          totals.bytes
+              ? double(totals.bytes - *totals.lowerBound) / totals.bytes
+              : 0.0;
+    }
     file->os() << llvm::formatv("{0:2}\n",
                                 llvm::json::Value(std::move(object)));
     file->keep();

@@ -65,11 +65,12 @@ public:
   /// table must stay alive. Values are at most Forbidden and not negative.
   void add(llvm::ArrayRef<unsigned> scope, llvm::ArrayRef<int64_t> table);
 
-  /// Entries of the tables that an exact solution would build.
+  /// Entries of the tables that an exact solution would build; no further than
+  /// to a total of more than `limit`.
   struct Work {
     int64_t largest = 1, total = 0;
   };
-  Work plan() const;
+  Work plan(int64_t limit = Forbidden) const;
 
   /// Finds the minimum. False if every assignment (or, when not exact, every
   /// one that was met) is forbidden. If not exact, the result is no worse than

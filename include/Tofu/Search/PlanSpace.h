@@ -37,6 +37,9 @@ struct Cuts {
   Layout layout() const { return {dims, partial}; }
 };
 
+/// The axes over which `cuts` is whole, by bits.
+uint64_t axesNotIn(const Cuts &cuts);
+
 /// The plan space of one graph, built once for all steps and plans.
 class PlanSpace {
 public:
@@ -60,12 +63,48 @@ public:
     unsigned group;
   };
 
+  /// What variables have in common that are cut in the same ways.
+  struct Kind {
+    llvm::SmallVector<IterationDim, 4> dims;
+    /// Operators: the sets of operands whose partials may pass through.
+    llvm::SmallVector<uint64_t, 2> linear;
+    /// Values: may be whole although they could be cut; may be partial.
+    bool mayBeWhole = false, mayBePartial = false;
+  };
+
   PlanSpace(const PartitionGraph &graph, const SearchOptions &options);
 
   unsigned numVariables() const { return variables.size(); }
   /// Variables of one kind have the same choices when they are cut alike.
   unsigned kindOf(unsigned var) const { return variables[var].kind; }
+  const Kind &getKind(unsigned var) const { return kinds[variables[var].kind]; }
   llvm::ArrayRef<Term> getTerms() const { return terms; }
+
+  /// The variable of an operator, and of a value (-1: a constant).
+  unsigned variableOfOperator(unsigned op) const { return opVariables[op]; }
+  int variableOfValue(unsigned value) const { return valueVariables[value]; }
+  /// The variable of the operator that produces the value of a variable of its
+  /// own; else -1.
+  int producerOf(unsigned var) const { return variables[var].producer; }
+
+  /// Whether an operand, or a result, always lies as it is needed or made: it
+  /// has the variable of the operator, element by element.
+  bool isFreeRead(unsigned op, unsigned operand) const;
+  bool isFreeWrite(unsigned op, unsigned result) const;
+
+  /// What a state stands for.
+  const Cuts &getCuts(State state) const { return states[state]; }
+
+  /// The number of `cuts`.
+  State internState(const Cuts &cuts);
+
+  /// Whether a variable may be cut so, as far as that doesn't depend on others.
+  bool isAllowed(unsigned var, const Cuts &cuts, const Mesh &mesh) const;
+
+  /// Whether the plan space rules out that a result lies as `valueCuts` where
+  /// its operator is cut as `opCuts`.
+  bool forbidsResult(unsigned op, unsigned result, const Cuts &opCuts,
+                     const Cuts &valueCuts, const Mesh &mesh) const;
 
   /// Nothing is cut yet.
   States start() const { return startStates; }
@@ -92,15 +131,6 @@ public:
 private:
   enum class Role { Read, ReadInitial, Write, Carry };
 
-  /// What variables have in common that are cut in the same ways.
-  struct Kind {
-    llvm::SmallVector<IterationDim, 4> dims;
-    /// Operators: the sets of operands whose partials may pass through.
-    llvm::SmallVector<uint64_t, 2> linear;
-    /// Values: may be whole although they could be cut; may be partial.
-    bool mayBeWhole = false, mayBePartial = false;
-  };
-
   struct Variable {
     unsigned kind;
     /// The variable of the operator that produces a value, or -1.
@@ -120,6 +150,7 @@ private:
 
   void findPartials();
   llvm::SmallVector<uint64_t, 2> passableSets(const Operator &op) const;
+  void joinChains();
   void joinElementwise();
   void makeVariables();
   unsigned variableOf(unsigned node, const Kind &kind);
@@ -129,7 +160,6 @@ private:
   void addOperandCosts(unsigned op);
   void addResultCosts(unsigned op);
 
-  State internState(const Cuts &cuts);
   /// A set of axes, by bits.
   using AxisSet = uint64_t;
 

@@ -39,14 +39,13 @@ struct SearchOptions {
   /// Plans that are carried from one step to the next: a step has many plans of
   /// the same least cost, and later steps are not alike for all of them.
   unsigned tiedPlans = 16;
-  /// Plans that searchKBest polishes, the cheapest first.
-  unsigned polishedPlans = 4;
+  /// Of the joint search and its bound: passes of message passing, at most, and
+  /// the part of the gap that a few of them must close to go on.
+  unsigned passes = 100;
+  double leastProgress = 0.02;
   /// Entries of the largest table that elimination may build before it falls
   /// back to a beam and local search.
   int64_t tableLimit = int64_t(1) << 22;
-  /// Choices for several axes are made together if no more than so many costs
-  /// must be computed, and no more than so many table entries.
-  int64_t jointCosts = int64_t(1) << 20, jointWork = int64_t(1) << 26;
 };
 
 struct SearchResult {
@@ -54,9 +53,12 @@ struct SearchResult {
   double seconds = 0;
   /// Every step was solved exactly (no table was too large).
   bool exact = true;
-  /// The choices for all axes could be made together: charged per use, no plan
-  /// of the same space, with element-wise operators joined, moves less.
-  bool optimal = false;
+  /// No plan of the same space, on the same mesh and charged alike, moves less;
+  /// nothing if the algorithm doesn't look for one.
+  std::optional<int64_t> lowerBound;
+  /// What folding made of the search: operators and values that are chosen by
+  /// themselves, and how many of them differ.
+  unsigned variables = 0, classes = 0;
   /// What could not be done as asked, for the user: a beam was used, say.
   std::vector<std::string> remarks;
 };
@@ -73,10 +75,10 @@ struct SearchResult {
 SearchResult searchRecursive(const PartitionGraph &graph, const Mesh &mesh,
                              const SearchOptions &options);
 
-/// The recursive search, then its best plans polished: the choices for one
-/// axis, or for several where that is affordable, are made again while those of
-/// the others stay, for as long as that helps. Never worse than the recursive
-/// search, and optimal where all axes are affordable together.
+/// All axes together: the degrees of all dims, then their axes, then among all
+/// plans where that is affordable; first with element-wise operators joined,
+/// then without. Comes with a bound that is close, and is met by most programs.
+/// Where it isn't, the plans of the recursive search are looked at too.
 SearchResult searchKBest(const PartitionGraph &graph, const Mesh &mesh,
                          const SearchOptions &options);
 

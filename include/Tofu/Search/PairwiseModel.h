@@ -1,0 +1,164 @@
+//===- PairwiseModel.h - Minima and their bounds ----------------*- C++ -*-===//
+//
+// Part of the Tofu project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Minimises a sum of costs between pairs of variables, with a lower bound. The
+// bound comes from moving costs between terms so that the sum of their minima
+// grows: sequential message passing (Kolmogorov, "Convergent tree-reweighted
+// message passing for energy minimization", PAMI 2006). States that can't be in
+// anything better than what is known are dropped; where that leaves little, the
+// rest is eliminated exactly and bound and minimum meet.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TOFU_SEARCH_PAIRWISEMODEL_H
+#define TOFU_SEARCH_PAIRWISEMODEL_H
+
+#include "Tofu/Search/Elimination.h"
+
+#include <memory>
+#include <optional>
+
+namespace mlir::tofu::search {
+
+/// A minimisation over variables with values 0 ... domain-1. Usage: add groups,
+/// then `minimize`.
+class PairwiseModel {
+public:
+  /// What reads the row variable of a group: a variable and, for each of its
+  /// values, the column of the group's table.
+  struct Reader {
+    unsigned var;
+    llvm::ArrayRef<unsigned> columnOf;
+  };
+
+  struct Options {
+    /// Passes over all variables, each there and back, at most.
+    unsigned passes = 200;
+    /// Stop when a pass raises the bound by less than this part of the gap.
+    double leastProgress = 0.01;
+    /// Entries of all tables of the exact elimination at the end.
+    int64_t tableLimit = int64_t(1) << 22;
+    /// The same where something better is looked for among some values.
+    int64_t improvementLimit = int64_t(1) << 18;
+    /// Drop values that are in nothing better than what is known. What is found
+    /// then says nothing about a model that this one was folded from.
+    bool prunes = true;
+    /// Seconds after which no pass begins.
+    double seconds = 1e9;
+  };
+
+  struct Result {
+    int64_t minimum = Forbidden; ///< of `assignment`
+    int64_t lowerBound = 0;      ///< no assignment costs less
+    Assignment assignment;       ///< empty if all that was met is forbidden
+    unsigned passes = 0;         ///< that were made
+    bool exact() const { return minimum == lowerBound; }
+  };
+
+  explicit PairwiseModel(llvm::ArrayRef<unsigned> domains);
+
+  /// Adds costs between `row` and each reader: the entry of `table`, a row per
+  /// value of `row` with `numColumns` entries, at the reader's column; charged
+  /// once for all readers with the same column. Tables and columns must stay
+  /// alive; entries are at most Forbidden and not negative.
+  void addGroup(unsigned row, llvm::ArrayRef<int64_t> table,
+                unsigned numColumns, llvm::ArrayRef<Reader> readers);
+
+  unsigned numVariables() const { return domains.size(); }
+
+  /// The cost of an assignment.
+  int64_t costOf(const Assignment &assignment) const;
+
+  /// `hint` is an assignment to start from, if there is one.
+  Result minimize(const Options &options, const Assignment *hint = nullptr);
+
+  /// A smaller model: variables that look alike in a neighbourhood are one.
+  /// What it costs, this model costs with its assignment unfolded.
+  struct Folding;
+
+  /// Folds variables of one kind that look alike as far as `radius` groups
+  /// away.
+  Folding fold(llvm::ArrayRef<unsigned> kinds, unsigned radius) const;
+
+  /// The next `minimize` begins with the bound that the folded model came to.
+  void warmStart(const Folding &folding);
+
+private:
+  using Values = llvm::SmallVector<unsigned, 0>;
+
+  /// A reader in a group, with what was moved to its ends.
+  struct Edge {
+    unsigned group;
+    unsigned row, col;                 ///< variables
+    llvm::ArrayRef<unsigned> columnOf; ///< by value of `col`
+    std::vector<double> share;         ///< of the group's table: rows x columns
+    std::vector<double> toRow, toCol;  ///< by value: moved from the pair
+    std::vector<bool> present;         ///< columns that it can have
+  };
+  struct Group {
+    unsigned row, numColumns;
+    llvm::ArrayRef<int64_t> table;
+    unsigned firstEdge, numEdges;
+    /// Readers that are the row variable itself.
+    llvm::SmallVector<llvm::ArrayRef<unsigned>, 1> own;
+  };
+
+  int64_t ownCost(const Group &group, unsigned row) const;
+  void start();
+  std::vector<unsigned> classify(llvm::ArrayRef<unsigned> kinds,
+                                 unsigned radius) const;
+  void rebalance(const Group &group);
+  void collect(Edge &edge, unsigned at);
+  void prune(unsigned var);
+  void choose(unsigned var);
+  void visit(unsigned var, bool forwards);
+  void descend(Assignment &assignment) const;
+  bool warmStart(Edge &edge, const Folding &folding);
+  int64_t costAround(unsigned var, const Assignment &assignment) const;
+  int64_t costOf(const Group &group, const Assignment &assignment) const;
+  int64_t integerBound() const;
+  std::optional<std::pair<int64_t, Assignment>>
+  eliminate(llvm::ArrayRef<Values> values, int64_t tableLimit) const;
+  bool finish(const Options &options, Result &result);
+  void improve(const Options &options, Result &result);
+  void offer(Assignment assignment, Result &result);
+
+  llvm::SmallVector<unsigned> domains;
+  std::vector<Group> groups;
+  std::vector<Edge> edges;
+  /// Edges of each variable; those to variables before it come first.
+  std::vector<llvm::SmallVector<unsigned, 4>> before, after;
+  std::vector<llvm::SmallVector<unsigned, 4>> groupsOf;
+  /// Values that are left, per variable.
+  std::vector<Values> active;
+  std::vector<std::vector<double>> unary;
+  /// By how much a value is dearer than the variable's best, when last seen.
+  std::vector<std::vector<double>> excess;
+  std::vector<double> least; ///< of `unary`, per variable
+  double sumOfLeast = 0, upper = 0;
+  Assignment current;
+  bool isWarm = false; ///< `warmStart` was called
+  bool prunes = true;
+  bool isDone = false;                 ///< a variable has no values left
+  std::vector<double> columns, scores; ///< scratch
+};
+
+struct PairwiseModel::Folding {
+  std::vector<unsigned> classOf; ///< by variable
+  std::unique_ptr<PairwiseModel> model;
+  std::deque<std::vector<int64_t>> tables;
+  /// By edge: the folded model's edge and the part of its costs that is this
+  /// one's; or -1.
+  std::vector<std::pair<int, double>> edges;
+
+  Assignment unfold(const Assignment &folded) const;
+};
+
+} // namespace mlir::tofu::search
+
+#endif // TOFU_SEARCH_PAIRWISEMODEL_H

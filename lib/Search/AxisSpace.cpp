@@ -1,0 +1,105 @@
+//===- AxisSpace.cpp - Plans as a pairwise model --------------------------===//
+//
+// Part of the Tofu project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "AxisSpace.h"
+
+using namespace mlir::tofu::search;
+
+AxisSpace::AxisSpace(const PartitionGraph &graph, const PlanSpace &space,
+                     std::vector<const Domain *> given, CostModel &costs,
+                     const SearchOptions &options)
+    : PairwiseSpace(graph, space, options), domains(std::move(given)),
+      costs(costs) {
+  llvm::SmallVector<unsigned> sizes, ids;
+  for (const Domain *domain : domains) {
+    sizes.push_back(domain->cuts.size());
+    ids.push_back(domain->id);
+  }
+  makeModel(sizes, ids);
+}
+
+/// What a use needs; nothing where a third variable says it.
+std::optional<CostModel::Need>
+AxisSpace::needOf(const Use &use, const Cuts &cuts, const Value &value) {
+  if (!use.op)
+    return CostModel::Need{
+        costs.family(Placement::ofLayout(value.shape, cuts.dims), value.shape),
+        {}};
+  Strategy strategy = cuts.strategy();
+  if (needsResultLayout(*use.op, use.operand, strategy))
+    return std::nullopt;
+  return costs.operandNeed(*use.op, use.operand, strategy, value, nullptr);
+}
+
+static void append(llvm::SmallVectorImpl<int64_t> &key,
+                   llvm::ArrayRef<unsigned> axes) {
+  key.push_back(axes.size());
+  key.append(axes.begin(), axes.end());
+}
+
+void AxisSpace::fillReads(Columns &group, unsigned row, const Value &value,
+                          llvm::ArrayRef<Use> uses) {
+  Numbering<Key> numbers;
+  std::vector<std::optional<CostModel::Need>> needs;
+  for (const Use &use : uses) {
+    std::vector<unsigned> &mine = group.columnsOf.emplace_back();
+    for (const Cuts &cuts : domains[use.var]->cuts) {
+      std::optional<CostModel::Need> need = needOf(use, cuts, value);
+      Key key;
+      if (need) {
+        key.push_back(need->family);
+        append(key, need->partial);
+      }
+      auto [number, isNew] = numbers(key);
+      mine.push_back(number);
+      if (isNew)
+        needs.push_back(need);
+    }
+  }
+  group.numColumns = needs.size();
+  for (const Cuts &cuts : domains[row]->cuts) {
+    Layout layout = cuts.layout();
+    for (const std::optional<CostModel::Need> &need : needs)
+      if (!need)
+        group.table.push_back(0);
+      else if (!without(need->partial, layout.partial).empty())
+        group.table.push_back(Forbidden);
+      else
+        group.table.push_back(costs.readBytes(value, layout, *need));
+  }
+}
+
+void AxisSpace::fillWrites(Columns &group, unsigned row, unsigned opNumber,
+                           unsigned resultNumber) {
+  const Operator &op = graph.operators[opNumber];
+  const Value &value = graph.values[op.results[resultNumber].value];
+  Numbering<Key> numbers;
+  std::vector<const Cuts *> made;
+  std::vector<unsigned> &mine = group.columnsOf.emplace_back();
+  for (const Cuts &cuts : domains[space.variableOfOperator(opNumber)]->cuts) {
+    Strategy strategy = cuts.strategy();
+    Key key{
+        costs.family(resultPlacement(op, resultNumber, strategy), value.shape)};
+    append(key, partialAxes(op, strategy));
+    append(key, sumPartialAxes(op, strategy));
+    key.push_back(int64_t(axesNotIn(cuts)));
+    auto [number, isNew] = numbers(std::move(key));
+    mine.push_back(number);
+    if (isNew)
+      made.push_back(&cuts);
+  }
+  group.numColumns = made.size();
+  for (const Cuts &cuts : domains[row]->cuts)
+    for (const Cuts *strategy : made)
+      group.table.push_back(
+          space.forbidsResult(opNumber, resultNumber, *strategy, cuts,
+                              costs.getMesh())
+              ? Forbidden
+              : costs.writeBytes(op, resultNumber, strategy->strategy(), value,
+                                 cuts.layout()));
+}

@@ -1,0 +1,297 @@
+//===- JointSearch.cpp - All axes together, with a bound ------------------===//
+//
+// Part of the Tofu project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "JointSearch.h"
+
+#include "StepSearch.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+#include <map>
+#include <numeric>
+
+using namespace mlir::tofu::search;
+
+/// How far variables must look alike to be folded, in groups. Layers that
+/// differ further away are cut alike.
+static constexpr unsigned kRadius = 5;
+/// Devices and values of a variable up to which all plans are looked at.
+static constexpr int64_t kMostDevices = 16;
+static constexpr unsigned kMostValues = 512;
+
+void BestPlan::offer(Plan plan) {
+  countBytes(graph, plan, charge, model);
+  if (!best || plan.totalBytes < best->totalBytes)
+    best = std::move(plan);
+}
+
+JointSearch::JointSearch(const PartitionGraph &graph, const Mesh &mesh,
+                         const SearchOptions &given, BestPlan &best)
+    : graph(graph), mesh(mesh), options(given), best(best),
+      space(graph, options), degrees(graph, space, mesh, options),
+      folding(degrees.getModel().fold(degrees.getDomainIds(), kRadius)) {}
+
+PairwiseModel::Options JointSearch::limits() const {
+  PairwiseModel::Options limits;
+  limits.passes = options.passes;
+  limits.leastProgress = options.leastProgress;
+  return limits;
+}
+
+static bool areEqual(const Cuts &a, const Cuts &b) {
+  return a.dims == b.dims && a.partial == b.partial &&
+         a.partialOperands == b.partialOperands;
+}
+
+/// The assignment of a folded model that an assignment of the whole one stands
+/// for, by the first of each class.
+static Assignment foldAssignment(const PairwiseModel::Folding &folding,
+                                 const Assignment &whole) {
+  Assignment folded;
+  for (auto [var, number] : llvm::enumerate(folding.classOf))
+    if (number == folded.size())
+      folded.push_back(whole[var]);
+  return folded;
+}
+
+//===----------------------------------------------------------------------===//
+// Degrees
+//===----------------------------------------------------------------------===//
+
+/// The best degrees, with repeated layers alike; nothing if there are none.
+std::optional<Assignment> JointSearch::solveDegrees() {
+  PairwiseModel::Options mine = limits();
+  mine.prunes = false;
+  PairwiseModel::Result result = folding.model->minimize(mine);
+  classes = folding.model->numVariables();
+  if (result.assignment.empty())
+    return std::nullopt;
+  return folding.unfold(result.assignment);
+}
+
+//===----------------------------------------------------------------------===//
+// Axes
+//===----------------------------------------------------------------------===//
+
+/// Per variable, all cuts of the degrees that `valuesOf` gives.
+JointSearch::Domains JointSearch::arrangements(
+    const DegreeSpace &degrees,
+    llvm::function_ref<llvm::SmallVector<unsigned>(unsigned)> valuesOf) {
+  std::map<llvm::SmallVector<unsigned>, const AxisSpace::Domain *> known;
+  Domains result;
+  for (unsigned var = 0; var < space.numVariables(); ++var) {
+    llvm::SmallVector<unsigned> values = valuesOf(var), key = values;
+    key.push_back(degrees.getDomainIds()[var]);
+    const AxisSpace::Domain *&domain = known[key];
+    if (!domain) {
+      AxisSpace::Domain &fresh =
+          domains.emplace_back(AxisSpace::Domain{unsigned(domains.size()), {}});
+      for (unsigned value : values)
+        for (Cuts &cuts : degrees.arrangements(var, value, mesh))
+          if (space.isAllowed(var, cuts, mesh))
+            fresh.cuts.push_back(std::move(cuts));
+      domain = &fresh;
+    }
+    result.push_back(domain);
+  }
+  return result;
+}
+
+/// Where the best plan is in `axes`; nothing if it isn't.
+std::optional<Assignment> JointSearch::bestIn(const AxisSpace &axes) {
+  if (!best.get())
+    return std::nullopt;
+  PlanSpace::States states = space.statesOf(*best.get());
+  Assignment assignment;
+  for (unsigned var = 0; var < states.size(); ++var) {
+    llvm::ArrayRef<Cuts> cuts = axes.getDomain(var).cuts;
+    const Cuts &mine = space.getCuts(states[var]);
+    auto at = llvm::find_if(
+        cuts, [&](const Cuts &other) { return areEqual(other, mine); });
+    if (at == cuts.end())
+      return std::nullopt;
+    assignment.push_back(at - cuts.begin());
+  }
+  return assignment;
+}
+
+void JointSearch::offer(const std::vector<Cuts> &cuts) {
+  if (cuts.empty())
+    return;
+  PlanSpace::States states;
+  for (const Cuts &each : cuts)
+    states.push_back(space.internState(each));
+  best.offer(space.planOf(states, mesh));
+  if (getenv("TRY")) fprintf(stderr, "  offered: best %ld t %.4f\n", best.bytes(), double(std::clock()) / CLOCKS_PER_SEC);
+}
+
+static bool isEmpty(llvm::ArrayRef<const AxisSpace::Domain *> domains) {
+  return llvm::any_of(domains, [](const AxisSpace::Domain *domain) {
+    return domain->cuts.empty();
+  });
+}
+
+/// The best cuts in `axes`, with repeated layers alike; none if all are
+/// forbidden.
+std::vector<Cuts> JointSearch::solve(AxisSpace &axes) {
+  PairwiseModel::Folding folded =
+      axes.getModel().fold(axes.getDomainIds(), kRadius);
+  PairwiseModel::Result result = folded.model->minimize(limits());
+  std::vector<Cuts> cuts;
+  if (!result.assignment.empty())
+    for (auto [var, value] : llvm::enumerate(folded.unfold(result.assignment)))
+      cuts.push_back(axes.getCuts(var, value));
+  return cuts;
+}
+
+/// Offers the best plan of the given degrees.
+void JointSearch::arrange(const Assignment &values) {
+  Domains given = arrangements(degrees, [&](unsigned var) {
+    return llvm::SmallVector<unsigned>{values[var]};
+  });
+  if (isEmpty(given))
+    return;
+  AxisSpace axes(graph, space, std::move(given), best.getModel(), options);
+  offer(solve(axes));
+}
+
+/// The same with one axis after the other.
+void JointSearch::arrangeByAxis(const Assignment &values) {
+  std::vector<Cuts> cuts;
+  std::vector<DegreeSpace::State> left;
+  for (auto [var, value] : llvm::enumerate(values)) {
+    left.push_back(degrees.getState(var, value));
+    cuts.emplace_back();
+    cuts.back().dims.resize(left.back().dims.size());
+    cuts.back().partialOperands = left.back().partialOperands;
+  }
+  for (unsigned axis = 0; axis < mesh.numAxes(); ++axis) {
+    if (mesh.sizes[axis] == 1)
+      continue;
+    CostModel costs(prefixOf(mesh, axis));
+    Numbering<DegreeSpace::RestKey> numbers;
+    Domains given;
+    std::deque<AxisSpace::Domain> mine;
+    for (unsigned var = 0; var < cuts.size(); ++var) {
+      auto [number, isNew] = numbers(degrees.keyOfRest(left[var], cuts[var]));
+      if (isNew)
+        mine.push_back(
+            {number, degrees.placements(left[var], cuts[var], axis)});
+      given.push_back(&mine[number]);
+    }
+    AxisSpace axes(graph, space, given, costs, options);
+    std::vector<Cuts> next = solve(axes);
+    if (next.empty())
+      return;
+    for (unsigned var = 0; var < cuts.size(); ++var)
+      degrees.take(left[var], cuts[var], next[var], axis);
+    cuts = std::move(next);
+  }
+  offer(cuts);
+}
+
+/// Makes the choices for one axis of the best plan after the other again, for
+/// as long as that helps.
+void JointSearch::improveByAxis() {
+  llvm::SmallVector<unsigned> axes;
+  for (unsigned axis = 0; axis < mesh.numAxes(); ++axis)
+    if (mesh.sizes[axis] > 1)
+      axes.push_back(axis);
+  for (size_t i = 0, tried = 0; best.get() && tried < axes.size();
+       i = (i + 1) % axes.size()) {
+    PlanSpace::States states = space.statesOf(*best.get());
+    std::map<const PlanSpace::Choices *, const AxisSpace::Domain *> known;
+    std::deque<AxisSpace::Domain> mine;
+    Domains given;
+    for (const PlanSpace::Choices *choices :
+         space.choices(states, axes[i], mesh)) {
+      const AxisSpace::Domain *&domain = known[choices];
+      if (!domain) {
+        mine.push_back({unsigned(mine.size()), {}});
+        for (PlanSpace::State state : choices->states)
+          mine.back().cuts.push_back(space.getCuts(state));
+        domain = &mine.back();
+      }
+      given.push_back(domain);
+    }
+    if (isEmpty(given))
+      return;
+    AxisSpace neighbours(graph, space, given, best.getModel(), options);
+    int64_t before = best.bytes();
+    offer(solve(neighbours));
+    tried = best.bytes() < before ? 0 : tried + 1;
+  }
+}
+
+/// Whether all plans can be looked at.
+bool JointSearch::isAffordable() const {
+  if (mesh.numDevices() > kMostDevices)
+    return false;
+  for (unsigned var = 0; var < space.numVariables(); ++var)
+    if (degrees.getDomainSize(var) > kMostValues)
+      return false;
+  return true;
+}
+
+/// Looks among all plans, with repeated layers alike.
+void JointSearch::searchAll() {
+  Domains given = arrangements(degrees, [&](unsigned var) {
+    llvm::SmallVector<unsigned> values(degrees.getDomainSize(var));
+    std::iota(values.begin(), values.end(), 0);
+    return values;
+  });
+  if (isEmpty(given))
+    return;
+  all = std::make_unique<AxisSpace>(graph, space, std::move(given),
+                                    best.getModel(), options);
+  allFolded = all->getModel().fold(all->getDomainIds(), kRadius);
+  std::optional<Assignment> hint = bestIn(*all);
+  if (hint)
+    hint = foldAssignment(allFolded, *hint);
+  PairwiseModel::Options mine = limits();
+  mine.prunes = false;
+  PairwiseModel::Result result =
+      allFolded.model->minimize(mine, hint ? &*hint : nullptr);
+  if (result.assignment.empty())
+    return;
+  std::vector<Cuts> cuts;
+  for (auto [var, value] : llvm::enumerate(allFolded.unfold(result.assignment)))
+    cuts.push_back(all->getCuts(var, value));
+  offer(cuts);
+}
+
+#include <ctime>
+void JointSearch::run() {
+  if (getenv("TRY")) fprintf(stderr, "run: vars %u t %.4f\n", space.numVariables(), double(std::clock()) / CLOCKS_PER_SEC);
+  std::optional<Assignment> values = solveDegrees();
+  if (values && mesh.numDevices() <= kMostDevices)
+    arrange(*values);
+  else if (values)
+    arrangeByAxis(*values);
+  if (isAffordable())
+    searchAll();
+  else
+    improveByAxis();
+}
+
+int64_t JointSearch::findBound() {
+  // Until it says no more, or all there is to say.
+  PairwiseModel &whole = all ? all->getModel() : degrees.getModel();
+  whole.warmStart(all ? allFolded : folding);
+  std::optional<Assignment> hint;
+  if (all)
+    hint = bestIn(*all);
+  PairwiseModel::Result result = whole.minimize(limits(), hint ? &*hint : nullptr);
+  if (all && result.assignment.size() && result.minimum < best.bytes()) {
+    std::vector<Cuts> cuts;
+    for (auto [var, value] : llvm::enumerate(result.assignment))
+      cuts.push_back(all->getCuts(var, value));
+    offer(cuts);
+  }
+  return std::min(result.lowerBound, best.bytes());
+}

@@ -1,0 +1,96 @@
+//===- JointSearch.h - All axes together, with a bound ----------*- C++ -*-===//
+//
+// Part of the Tofu project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Chooses all axes together: first the degrees of all dims (DegreeSpace.h),
+// then the axes of these, then, where that is affordable, among all axes.
+// Repeated layers are one on the way, and what they are together bounds what
+// each is alone.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TOFU_LIB_SEARCH_JOINTSEARCH_H
+#define TOFU_LIB_SEARCH_JOINTSEARCH_H
+
+#include "AxisSpace.h"
+#include "DegreeSpace.h"
+
+#include <chrono>
+
+namespace mlir::tofu::search {
+
+/// The best plan of some searches, as it is charged.
+class BestPlan {
+public:
+  BestPlan(const PartitionGraph &graph, const Mesh &mesh, Charge charge)
+      : graph(graph), model(mesh), charge(charge) {}
+
+  /// Takes `plan`, without its bytes, if it moves the least so far.
+  void offer(Plan plan);
+
+  CostModel &getModel() { return model; }
+  const std::optional<Plan> &get() const { return best; }
+  int64_t bytes() const { return best ? best->totalBytes : Forbidden; }
+
+private:
+  const PartitionGraph &graph;
+  CostModel model;
+  Charge charge;
+  std::optional<Plan> best;
+};
+
+/// The search in the plan space of `options`, with element-wise operators
+/// joined or not.
+class JointSearch {
+public:
+  JointSearch(const PartitionGraph &graph, const Mesh &mesh,
+              const SearchOptions &options, BestPlan &best);
+
+  /// Offers plans to `best`.
+  void run();
+
+  /// No plan of the space moves less.
+  int64_t findBound();
+
+  /// What folding made of the space.
+  unsigned numVariables() const { return space.numVariables(); }
+  unsigned numClasses() const { return classes; }
+
+private:
+  using Domains = std::vector<const AxisSpace::Domain *>;
+
+  PairwiseModel::Options limits() const;
+  std::optional<Assignment> solveDegrees();
+  void arrange(const Assignment &degrees);
+  void arrangeByAxis(const Assignment &degrees);
+  void improveByAxis();
+  bool isAffordable() const;
+  void searchAll();
+  Domains arrangements(
+      const DegreeSpace &degrees,
+      llvm::function_ref<llvm::SmallVector<unsigned>(unsigned)> valuesOf);
+  std::vector<Cuts> solve(AxisSpace &axes);
+  std::optional<Assignment> bestIn(const AxisSpace &axes);
+  void offer(const std::vector<Cuts> &cuts);
+
+  const PartitionGraph &graph;
+  const Mesh &mesh;
+  SearchOptions options;
+  BestPlan &best;
+  PlanSpace space;
+  DegreeSpace degrees;
+  PairwiseModel::Folding folding;
+  unsigned classes = 0;
+  std::deque<AxisSpace::Domain> domains;
+  /// All axes of all degrees, where affordable.
+  std::unique_ptr<AxisSpace> all;
+  PairwiseModel::Folding allFolded;
+};
+
+} // namespace mlir::tofu::search
+
+#endif // TOFU_LIB_SEARCH_JOINTSEARCH_H

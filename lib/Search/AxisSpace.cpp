@@ -23,17 +23,25 @@ AxisSpace::AxisSpace(const PartitionGraph &graph, const PlanSpace &space,
   makeModel(sizes, ids);
 }
 
-/// What a use needs; nothing where a third variable says it.
+/// What a use needs at a value of its variable; nothing if that isn't known,
+/// and then it costs nothing.
 std::optional<CostModel::Need>
-AxisSpace::needOf(const Use &use, const Cuts &cuts, const Value &value) {
-  if (!use.op)
+AxisSpace::needOf(const Use &use, unsigned number, const Value &value) {
+  Needed needed = neededBy(use, number);
+  if (needed.mayBePartial)
+    return std::nullopt;
+  const Cuts &cuts = getCuts(needed.var, needed.value);
+  if (needed.asLayout)
     return CostModel::Need{
         costs.family(Placement::ofLayout(value.shape, cuts.dims), value.shape),
         {}};
-  Strategy strategy = cuts.strategy();
-  if (needsResultLayout(*use.op, use.operand, strategy))
-    return std::nullopt;
-  return costs.operandNeed(*use.op, use.operand, strategy, value, nullptr);
+  return costs.operandNeed(*use.op, use.operand, cuts.strategy(), value,
+                           nullptr);
+}
+
+bool AxisSpace::cutsReduction(unsigned op, unsigned value) const {
+  const Cuts &cuts = getCuts(space.variableOfOperator(op), value);
+  return !reductionAxes(graph.operators[op], cuts.strategy()).empty();
 }
 
 static void append(llvm::SmallVectorImpl<int64_t> &key,
@@ -48,14 +56,14 @@ void AxisSpace::fillReads(Columns &group, unsigned row, const Value &value,
   std::vector<std::optional<CostModel::Need>> needs;
   for (const Use &use : uses) {
     std::vector<unsigned> &mine = group.columnsOf.emplace_back();
-    for (const Cuts &cuts : domains[use.var]->cuts) {
-      std::optional<CostModel::Need> need = needOf(use, cuts, value);
+    for (unsigned each = 0; each < domainSize(use.var); ++each) {
+      std::optional<CostModel::Need> need = needOf(use, each, value);
       Key key;
       if (need) {
         key.push_back(need->family);
         append(key, need->partial);
       }
-      auto [number, isNew] = numbers(key);
+      auto [number, isNew] = numbers(std::move(key));
       mine.push_back(number);
       if (isNew)
         needs.push_back(need);
@@ -67,10 +75,10 @@ void AxisSpace::fillReads(Columns &group, unsigned row, const Value &value,
     for (const std::optional<CostModel::Need> &need : needs)
       if (!need)
         group.table.push_back(0);
-      else if (!without(need->partial, layout.partial).empty())
-        group.table.push_back(Forbidden);
       else
-        group.table.push_back(costs.readBytes(value, layout, *need));
+        group.table.push_back(without(need->partial, layout.partial).empty()
+                                  ? costs.readBytes(value, layout, *need)
+                                  : Forbidden);
   }
 }
 

@@ -7,8 +7,7 @@
 //===----------------------------------------------------------------------===//
 //
 // Plans by their axes, with exact costs: what is minimal here is the best plan
-// of those whose cuts were given. (An initial value of a reduction that is cut
-// counts nothing: it is needed as a third variable says.)
+// of those whose cuts were given.
 //
 //===----------------------------------------------------------------------===//
 
@@ -41,7 +40,8 @@ private:
                  llvm::ArrayRef<Use> uses) override;
   void fillWrites(Columns &group, unsigned row, unsigned op,
                   unsigned result) override;
-  std::optional<CostModel::Need> needOf(const Use &use, const Cuts &cuts,
+  bool cutsReduction(unsigned op, unsigned value) const override;
+  std::optional<CostModel::Need> needOf(const Use &use, unsigned number,
                                         const Value &value);
 
   std::vector<const Domain *> domains;

@@ -424,24 +424,29 @@ DegreeSpace::Family DegreeSpace::layoutOf(const State &state,
 // Terms
 //===----------------------------------------------------------------------===//
 
-/// What a use needs in a state of its variable.
-DegreeSpace::Family DegreeSpace::needOf(const Use &use, const State &state,
+/// What a use needs at a value of its variable.
+DegreeSpace::Family DegreeSpace::needOf(const Use &use, unsigned value,
                                         llvm::ArrayRef<int64_t> shape) {
+  Needed needed = neededBy(use, value);
+  const State &state = getState(needed.var, needed.value);
   Family need;
-  if (!use.op) {
+  if (needed.asLayout) {
     need = layoutOf(state, shape);
     need.partial.assign(classes.size(), 0);
+    need.unknown = needed.mayBePartial;
     return need;
   }
-  const Operand &operand = use.op->operands[use.operand];
-  need = familyOf(operand.index, use.op->dims, state, shape);
+  need =
+      familyOf(use.op->operands[use.operand].index, use.op->dims, state, shape);
   if (state.partialOperands >> use.operand & 1)
     need.partial = state.partial;
-  // An initial value is then needed as the result lies.
-  if (operand.initOf >= 0 &&
-      degree(reductionAxes(*use.op, state, /*additive=*/false)) > 1)
-    need.unknown = true;
   return need;
+}
+
+bool DegreeSpace::cutsReduction(unsigned op, unsigned value) const {
+  return degree(reductionAxes(graph.operators[op],
+                              getState(space.variableOfOperator(op), value),
+                              /*additive=*/false)) > 1;
 }
 
 AxisCounts DegreeSpace::reductionAxes(const Operator &op, const State &state,
@@ -470,8 +475,8 @@ void DegreeSpace::fillReads(Columns &group, unsigned row, const Value &value,
   std::vector<Family> needs;
   for (const Use &use : uses) {
     std::vector<unsigned> &mine = group.columnsOf.emplace_back();
-    for (const State &state : domainOf[use.var]->states) {
-      Family need = needOf(use, state, value.shape);
+    for (unsigned each = 0; each < domainSize(use.var); ++each) {
+      Family need = needOf(use, each, value.shape);
       auto [number, isNew] = numbers(keyOf(need));
       mine.push_back(number);
       if (isNew)

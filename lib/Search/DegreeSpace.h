@@ -131,8 +131,8 @@ private:
   void fillWrites(Columns &group, unsigned row, unsigned op,
                   unsigned result) override;
   static Key keyOf(const Family &family);
-  Family needOf(const Use &use, const State &state,
-                llvm::ArrayRef<int64_t> shape);
+  bool cutsReduction(unsigned op, unsigned value) const override;
+  Family needOf(const Use &use, unsigned value, llvm::ArrayRef<int64_t> shape);
   Family madeBy(const Operator &op, const Result &result, const State &state,
                 llvm::ArrayRef<int64_t> shape);
   AxisCounts reductionAxes(const Operator &op, const State &state,

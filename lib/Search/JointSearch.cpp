@@ -20,6 +20,8 @@ using namespace mlir::tofu::search;
 /// How far variables must look alike to be folded, in groups. Layers that
 /// differ further away are cut alike.
 static constexpr unsigned kRadius = 5;
+/// The gap, as a part of the bytes, that is none for practical purposes.
+static constexpr double kCloseEnough = 1e-6;
 /// Devices and values of a variable up to which all plans are looked at.
 static constexpr int64_t kMostDevices = 16;
 static constexpr unsigned kMostValues = 512;
@@ -40,6 +42,7 @@ PairwiseModel::Options JointSearch::limits() const {
   PairwiseModel::Options limits;
   limits.passes = options.passes;
   limits.leastProgress = options.leastProgress;
+  limits.closeEnough = kCloseEnough;
   return limits;
 }
 
@@ -117,7 +120,7 @@ std::optional<Assignment> JointSearch::bestIn(const AxisSpace &axes) {
       return std::nullopt;
     assignment.push_back(at - cuts.begin());
   }
-  return assignment;
+  return axes.complete(std::move(assignment));
 }
 
 void JointSearch::offer(const std::vector<Cuts> &cuts) {
@@ -127,7 +130,9 @@ void JointSearch::offer(const std::vector<Cuts> &cuts) {
   for (const Cuts &each : cuts)
     states.push_back(space.internState(each));
   best.offer(space.planOf(states, mesh));
-  if (getenv("TRY")) fprintf(stderr, "  offered: best %ld t %.4f\n", best.bytes(), double(std::clock()) / CLOCKS_PER_SEC);
+  if (getenv("TRY"))
+    fprintf(stderr, "  offered: best %ld t %.4f\n", best.bytes(),
+            double(std::clock()) / CLOCKS_PER_SEC);
 }
 
 static bool isEmpty(llvm::ArrayRef<const AxisSpace::Domain *> domains) {
@@ -136,17 +141,23 @@ static bool isEmpty(llvm::ArrayRef<const AxisSpace::Domain *> domains) {
   });
 }
 
+std::vector<Cuts> JointSearch::cutsOf(const AxisSpace &axes,
+                                      const Assignment &assignment) const {
+  std::vector<Cuts> cuts;
+  for (unsigned var = 0; var < space.numVariables(); ++var)
+    cuts.push_back(axes.getCuts(var, assignment[var]));
+  return cuts;
+}
+
 /// The best cuts in `axes`, with repeated layers alike; none if all are
 /// forbidden.
 std::vector<Cuts> JointSearch::solve(AxisSpace &axes) {
   PairwiseModel::Folding folded =
       axes.getModel().fold(axes.getDomainIds(), kRadius);
   PairwiseModel::Result result = folded.model->minimize(limits());
-  std::vector<Cuts> cuts;
-  if (!result.assignment.empty())
-    for (auto [var, value] : llvm::enumerate(folded.unfold(result.assignment)))
-      cuts.push_back(axes.getCuts(var, value));
-  return cuts;
+  if (result.assignment.empty())
+    return {};
+  return cutsOf(axes, folded.unfold(result.assignment));
 }
 
 /// Offers the best plan of the given degrees.
@@ -164,8 +175,8 @@ void JointSearch::arrange(const Assignment &values) {
 void JointSearch::arrangeByAxis(const Assignment &values) {
   std::vector<Cuts> cuts;
   std::vector<DegreeSpace::State> left;
-  for (auto [var, value] : llvm::enumerate(values)) {
-    left.push_back(degrees.getState(var, value));
+  for (unsigned var = 0; var < space.numVariables(); ++var) {
+    left.push_back(degrees.getState(var, values[var]));
     cuts.emplace_back();
     cuts.back().dims.resize(left.back().dims.size());
     cuts.back().partialOperands = left.back().partialOperands;
@@ -259,15 +270,14 @@ void JointSearch::searchAll() {
       allFolded.model->minimize(mine, hint ? &*hint : nullptr);
   if (result.assignment.empty())
     return;
-  std::vector<Cuts> cuts;
-  for (auto [var, value] : llvm::enumerate(allFolded.unfold(result.assignment)))
-    cuts.push_back(all->getCuts(var, value));
-  offer(cuts);
+  offer(cutsOf(*all, allFolded.unfold(result.assignment)));
 }
 
 #include <ctime>
 void JointSearch::run() {
-  if (getenv("TRY")) fprintf(stderr, "run: vars %u t %.4f\n", space.numVariables(), double(std::clock()) / CLOCKS_PER_SEC);
+  if (getenv("TRY"))
+    fprintf(stderr, "run: vars %u t %.4f\n", space.numVariables(),
+            double(std::clock()) / CLOCKS_PER_SEC);
   std::optional<Assignment> values = solveDegrees();
   if (values && mesh.numDevices() <= kMostDevices)
     arrange(*values);
@@ -286,12 +296,9 @@ int64_t JointSearch::findBound() {
   std::optional<Assignment> hint;
   if (all)
     hint = bestIn(*all);
-  PairwiseModel::Result result = whole.minimize(limits(), hint ? &*hint : nullptr);
-  if (all && result.assignment.size() && result.minimum < best.bytes()) {
-    std::vector<Cuts> cuts;
-    for (auto [var, value] : llvm::enumerate(result.assignment))
-      cuts.push_back(all->getCuts(var, value));
-    offer(cuts);
-  }
+  PairwiseModel::Result result =
+      whole.minimize(limits(), hint ? &*hint : nullptr);
+  if (all && !result.assignment.empty())
+    offer(cutsOf(*all, result.assignment));
   return std::min(result.lowerBound, best.bytes());
 }

@@ -74,6 +74,8 @@ private:
       const DegreeSpace &degrees,
       llvm::function_ref<llvm::SmallVector<unsigned>(unsigned)> valuesOf);
   std::vector<Cuts> solve(AxisSpace &axes);
+  std::vector<Cuts> cutsOf(const AxisSpace &axes,
+                           const Assignment &assignment) const;
   std::optional<Assignment> bestIn(const AxisSpace &axes);
   void offer(const std::vector<Cuts> &cuts);
 

@@ -17,6 +17,7 @@
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/Hashing.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MathExtras.h"
 
 #include <algorithm>
 #include <chrono>
@@ -156,11 +157,20 @@ void PairwiseModel::start() {
       for (unsigned column = 0; column < group.numColumns; ++column)
         readers[column] += edge.present[column];
     }
+    // A single reader's share is all, and stays so.
+    if (group.numEdges == 1 && group.own.empty()) {
+      std::vector<double> &table = wholeTables[group.table.data()];
+      if (table.empty())
+        table = std::move(costs);
+      edgesOf.front().share = table.data();
+      continue;
+    }
     for (Edge &edge : edgesOf) {
-      edge.share = costs;
+      edge.ownShare = costs;
+      edge.share = edge.ownShare.data();
       for (size_t l = 0; l < rows; ++l)
         for (unsigned column = 0; column < group.numColumns; ++column)
-          edge.share[l * group.numColumns + column] *=
+          edge.ownShare[l * group.numColumns + column] *=
               edge.present[column] ? 1.0 / readers[column] : 0.0;
     }
   }
@@ -226,13 +236,13 @@ void PairwiseModel::rebalance(const Group &group) {
           mine = std::min(mine, mine - edge.toRow[l] - top);
         }
         spare += mine;
-        edge.share[at] -= mine;
+        edge.ownShare[at] -= mine;
       }
       if (!readers)
         continue;
       for (auto [i, edge] : llvm::enumerate(edgesOf))
         if (most[i * group.numColumns + column] != -kInfinity)
-          edge.share[at] += spare / readers;
+          edge.ownShare[at] += spare / readers;
     }
 }
 
@@ -502,7 +512,7 @@ PairwiseModel::eliminate(llvm::ArrayRef<Values> values,
   for (const Edge &edge : edges)
     if (values[edge.row].size() > 1 && values[edge.col].size() > 1)
       entries += values[edge.row].size() * values[edge.col].size();
-  if (entries > tableLimit)
+  if (entries > tableLimit / 4)
     return std::nullopt;
   llvm::SmallVector<unsigned> sizes;
   for (const Values &mine : values)
@@ -623,7 +633,7 @@ PairwiseModel::Result PairwiseModel::minimize(const Options &options,
     start();
   isWarm = false;
   double bound = 0;
-  size_t left = 0;
+  size_t left = ~size_t(0);
   for (; result.passes < options.passes && seconds() < options.seconds;
        ++result.passes) {
     for (const Group &group : groups)
@@ -646,20 +656,27 @@ PairwiseModel::Result PairwiseModel::minimize(const Options &options,
       break;
     double progress = sumOfLeast - bound;
     bound = sumOfLeast;
-    if (upper - bound < 0.5)
+    if (upper - bound < std::max(0.5, options.closeEnough * upper))
       break;
-    if (getenv("TRY")) fprintf(stderr, "   pass %u vars %zu bound %.0f upper %.0f t %.4f\n", result.passes, (size_t)domains.size(), bound, upper, double(std::clock()) / CLOCKS_PER_SEC);
-    if (result.passes % 8 == 7) {
+    if (getenv("TRY"))
+      fprintf(stderr, "   pass %u vars %zu bound %.0f upper %.0f t %.4f\n",
+              result.passes, (size_t)domains.size(), bound, upper,
+              double(std::clock()) / CLOCKS_PER_SEC);
+    if (result.passes % 8 != 7)
+      continue;
+    // Often enough at first, where that changes most.
+    if (llvm::isPowerOf2_32(result.passes + 1))
       improve(options, result);
-      size_t now = 0;
-      for (const Values &values : active)
-        now += values.size();
-      if (now != left && finish(options, result))
-        return result;
+    size_t now = 0;
+    for (const Values &values : active)
+      now += values.size();
+    if (now < left / 4 * 3) {
       left = now;
-      if (progress < options.leastProgress * (upper - bound))
-        break;
+      if (finish(options, result))
+        return result;
     }
+    if (progress < options.leastProgress * (upper - bound))
+      break;
   }
   if (isDone)
     result.lowerBound = result.minimum;
@@ -816,8 +833,8 @@ bool PairwiseModel::warmStart(Edge &edge, const Folding &folding) {
   if (number < 0)
     return false;
   const Edge &folded = folding.model->edges[number];
-  for (auto [mine, other] : llvm::zip_equal(edge.share, folded.share))
-    mine = other * scale;
+  for (size_t at = 0; at < edge.ownShare.size(); ++at)
+    edge.ownShare[at] = folded.share[at] * scale;
   for (auto [value, moved] : llvm::enumerate(folded.toRow)) {
     edge.toRow[value] = moved * scale;
     unary[edge.row][value] += edge.toRow[value];
@@ -832,6 +849,10 @@ bool PairwiseModel::warmStart(Edge &edge, const Folding &folding) {
 void PairwiseModel::warmStart(const Folding &folding) {
   start();
   for (const Group &group : groups) {
+    if (group.numEdges == 1 && group.own.empty()) {
+      warmStart(edges[group.firstEdge], folding);
+      continue;
+    }
     llvm::SmallVector<Edge *> rest;
     std::vector<double> costs(group.table.begin(), group.table.end());
     for (size_t l = 0; l < domains[group.row]; ++l)
@@ -840,8 +861,8 @@ void PairwiseModel::warmStart(const Folding &folding) {
     for (unsigned i = 0; i < group.numEdges; ++i) {
       Edge &edge = edges[group.firstEdge + i];
       if (warmStart(edge, folding))
-        for (auto [cost, share] : llvm::zip_equal(costs, edge.share))
-          cost = std::max(cost - share, 0.0);
+        for (size_t at = 0; at < costs.size(); ++at)
+          costs[at] = std::max(costs[at] - edge.share[at], 0.0);
       else
         rest.push_back(&edge);
     }
@@ -853,7 +874,7 @@ void PairwiseModel::warmStart(const Folding &folding) {
     for (Edge *edge : rest)
       for (size_t at = 0; at < costs.size(); ++at)
         if (unsigned column = at % group.numColumns; edge->present[column])
-          edge->share[at] = costs[at] / readers[column];
+          edge->ownShare[at] = costs[at] / readers[column];
   }
   sumOfLeast = 0;
   for (unsigned var = 0; var < domains.size(); ++var) {

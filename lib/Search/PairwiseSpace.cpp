@@ -23,13 +23,110 @@ static void appendIndex(llvm::SmallVectorImpl<int64_t> &key,
   }
 }
 
-void PairwiseSpace::makeModel(llvm::ArrayRef<unsigned> domainSizes,
+void PairwiseSpace::makeModel(llvm::ArrayRef<unsigned> sizes,
                               llvm::ArrayRef<unsigned> ids) {
   domainIds.assign(ids.begin(), ids.end());
+  domainSizes.assign(sizes.begin(), sizes.end());
+  addInitials();
   model = std::make_unique<PairwiseModel>(domainSizes);
+  tieInitials();
   addReads();
   addWrites();
 }
+
+//===----------------------------------------------------------------------===//
+// Initial values
+//===----------------------------------------------------------------------===//
+
+void PairwiseSpace::addInitials() {
+  Numbering<Key> numbers;
+  unsigned firstId = 0;
+  for (unsigned id : domainIds)
+    firstId = std::max(firstId, id + 1);
+  for (auto [i, op] : llvm::enumerate(graph.operators))
+    for (auto [j, operand] : llvm::enumerate(op.operands)) {
+      if (operand.initOf < 0 || graph.values[operand.value].constant ||
+          space.isFreeRead(i, j))
+        continue;
+      unsigned var = space.variableOfOperator(i);
+      unsigned result = space.variableOfValue(op.results[operand.initOf].value);
+      Initial initial{unsigned(i), unsigned(j), result, {}};
+      for (unsigned value = 0; value < domainSizes[var]; ++value)
+        if (!cutsReduction(i, value))
+          initial.uncut.push_back(value);
+      if (initial.uncut.size() == domainSizes[var])
+        continue;
+      Key key{int64_t(domainIds[var]), int64_t(domainIds[result])};
+      key.append(initial.uncut.begin(), initial.uncut.end());
+      domainIds.push_back(firstId + numbers(std::move(key)).first);
+      domainSizes.push_back(initial.uncut.size() + domainSizes[result]);
+      initials.push_back(std::move(initial));
+    }
+}
+
+/// Rules out values of the variables of initial values that don't fit.
+void PairwiseSpace::tieInitials() {
+  for (auto [i, initial] : llvm::enumerate(initials)) {
+    unsigned mine = space.numVariables() + i;
+    unsigned op = space.variableOfOperator(initial.op);
+    unsigned uncut = initial.uncut.size(),
+             layouts = domainSizes[initial.result];
+    auto [entry, isNew] = ties.try_emplace(domainIds[mine]);
+    auto &[toOp, toResult] = entry->second;
+    if (isNew) {
+      // Columns: each uncut value of the operator, then all others.
+      toOp.numColumns = uncut + 1;
+      toOp.columnsOf.emplace_back();
+      for (unsigned value = 0; value < uncut + layouts; ++value)
+        toOp.columnsOf.front().push_back(std::min(value, uncut));
+      for (unsigned value = 0; value < domainSizes[op]; ++value) {
+        unsigned at = llvm::find(initial.uncut, value) - initial.uncut.begin();
+        for (unsigned column = 0; column <= uncut; ++column)
+          toOp.table.push_back(column == at ? 0 : Forbidden);
+      }
+      // Columns: any layout, then each.
+      toResult.numColumns = 1 + layouts;
+      toResult.columnsOf.emplace_back();
+      for (unsigned value = 0; value < uncut + layouts; ++value)
+        toResult.columnsOf.front().push_back(value < uncut ? 0
+                                                           : 1 + value - uncut);
+      for (unsigned layout = 0; layout < layouts; ++layout)
+        for (unsigned column = 0; column <= layouts; ++column)
+          toResult.table.push_back(
+              column == 0 || column == 1 + layout ? 0 : Forbidden);
+    }
+    model->addGroup(op, toOp.table, toOp.numColumns,
+                    PairwiseModel::Reader{mine, toOp.columnsOf.front()});
+    model->addGroup(initial.result, toResult.table, toResult.numColumns,
+                    PairwiseModel::Reader{mine, toResult.columnsOf.front()});
+  }
+}
+
+PairwiseSpace::Needed PairwiseSpace::neededBy(const Use &use,
+                                              unsigned value) const {
+  if (!use.initial)
+    return {!use.op, false, use.var, value};
+  unsigned uncut = use.initial->uncut.size();
+  if (value >= uncut)
+    return {true, options.partials && !use.op->linear.empty(),
+            use.initial->result, value - uncut};
+  return {false, false, space.variableOfOperator(use.initial->op),
+          use.initial->uncut[value]};
+}
+
+Assignment PairwiseSpace::complete(Assignment assignment) const {
+  for (const Initial &initial : initials) {
+    unsigned op = assignment[space.variableOfOperator(initial.op)];
+    unsigned at = llvm::find(initial.uncut, op) - initial.uncut.begin();
+    bool isCut = at == initial.uncut.size();
+    assignment.push_back(at + (isCut ? assignment[initial.result] : 0));
+  }
+  return assignment;
+}
+
+//===----------------------------------------------------------------------===//
+// Costs
+//===----------------------------------------------------------------------===//
 
 /// All that a use of a value depends on, besides the value.
 PairwiseSpace::Key PairwiseSpace::signatureOf(const Use &use) const {
@@ -38,7 +135,7 @@ PairwiseSpace::Key PairwiseSpace::signatureOf(const Use &use) const {
     return key;
   const Operand &operand = use.op->operands[use.operand];
   appendIndex(key, operand.index);
-  key.push_back(operand.initOf >= 0);
+  key.push_back(use.initial != nullptr);
   key.push_back(use.op->linear.empty() ? -1 : int(use.operand));
   for (const IterationDim &dim : use.op->dims)
     key.append({dim.size, int64_t(dim.kind)});
@@ -74,16 +171,24 @@ void PairwiseSpace::addGroup(unsigned row, const Value &value,
 
 void PairwiseSpace::addReads() {
   std::vector<llvm::SmallVector<Use, 4>> usesOf(graph.values.size());
+  unsigned nextInitial = 0;
   for (auto [i, op] : llvm::enumerate(graph.operators))
-    for (auto [j, operand] : llvm::enumerate(op.operands))
-      if (!graph.values[operand.value].constant && !space.isFreeRead(i, j))
-        usesOf[operand.value].push_back(
-            {space.variableOfOperator(i), &op, unsigned(j)});
+    for (auto [j, operand] : llvm::enumerate(op.operands)) {
+      if (graph.values[operand.value].constant || space.isFreeRead(i, j))
+        continue;
+      Use use{space.variableOfOperator(i), &op, unsigned(j), nullptr};
+      if (nextInitial < initials.size() && initials[nextInitial].op == i &&
+          initials[nextInitial].operand == j) {
+        use.var = space.numVariables() + nextInitial;
+        use.initial = &initials[nextInitial++];
+      }
+      usesOf[operand.value].push_back(use);
+    }
   for (const Carried &carried : graph.carried) {
     int from = space.variableOfValue(carried.from),
         to = space.variableOfValue(carried.to);
     if (from >= 0 && to >= 0 && from != to)
-      usesOf[carried.from].push_back({unsigned(to), nullptr, 0});
+      usesOf[carried.from].push_back({unsigned(to), nullptr, 0, nullptr});
   }
   for (auto [number, uses] : llvm::enumerate(usesOf)) {
     if (uses.empty())

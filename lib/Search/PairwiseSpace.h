@@ -32,8 +32,22 @@ public:
   /// Per variable: those with equal numbers have the same values.
   llvm::ArrayRef<unsigned> getDomainIds() const { return domainIds; }
 
+  /// Adds the variables that follow from those of the plan space.
+  Assignment complete(Assignment assignment) const;
+
 protected:
   using Key = llvm::SmallVector<int64_t, 16>;
+
+  /// An initial value of a reduction. Where the reduction is cut it is needed
+  /// as the result lies, else as the operator says: which of both, and how, is
+  /// the value of a variable of its own, tied to those of operator and result.
+  struct Initial {
+    unsigned op, operand;
+    unsigned result; ///< the variable of the result's value
+    /// The values of the operator's variable that don't cut the reduction: the
+    /// first values of this variable. Those of the result's variable follow.
+    std::vector<unsigned> uncut;
+  };
 
   /// A use of a value, by an operator or because it must end up in the layout
   /// of another one.
@@ -41,7 +55,19 @@ protected:
     unsigned var;
     const Operator *op; ///< null: needed in the layout of the variable
     unsigned operand;
+    const Initial *initial; ///< `var` is that of an initial value
   };
+
+  /// What a value of the variable of a use stands for: a value of the
+  /// operator's variable, or a layout, which is a value of variable `var`.
+  struct Needed {
+    bool asLayout;
+    /// The layout of a result to which an initial value may be added in
+    /// partial; over which axes is not known.
+    bool mayBePartial;
+    unsigned var, value;
+  };
+  Needed neededBy(const Use &use, unsigned value) const;
 
   /// Costs of a group of a pairwise model.
   struct Columns {
@@ -59,6 +85,11 @@ protected:
   void makeModel(llvm::ArrayRef<unsigned> domainSizes,
                  llvm::ArrayRef<unsigned> domainIds);
 
+  /// Whether a value of the variable of operator `op` cuts a reduction.
+  virtual bool cutsReduction(unsigned op, unsigned value) const = 0;
+
+  unsigned domainSize(unsigned var) const { return domainSizes[var]; }
+
   /// Fills in the costs between the layouts of `value`, the values of variable
   /// `row`, and what `uses` need of it.
   virtual void fillReads(Columns &group, unsigned row, const Value &value,
@@ -74,12 +105,18 @@ protected:
   const SearchOptions &options;
 
 private:
+  void addInitials();
+  void tieInitials();
   Key signatureOf(const Use &use) const;
   void addReads();
   void addGroup(unsigned row, const Value &value, llvm::ArrayRef<Use> uses);
   void addWrites();
 
-  llvm::SmallVector<unsigned, 0> domainIds;
+  llvm::SmallVector<unsigned, 0> domainIds, domainSizes;
+  /// Their variables follow those of the plan space.
+  std::vector<Initial> initials;
+  /// Per domain of such a variable: its ties to the operator and the result.
+  std::map<unsigned, std::pair<Columns, Columns>> ties;
   std::map<Key, Columns> columns;
   std::unique_ptr<PairwiseModel> model;
 };

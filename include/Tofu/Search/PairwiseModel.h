@@ -22,6 +22,7 @@
 
 #include <memory>
 #include <optional>
+#include <unordered_map>
 
 namespace mlir::tofu::search {
 
@@ -41,6 +42,8 @@ public:
     unsigned passes = 200;
     /// Stop when a pass raises the bound by less than this part of the gap.
     double leastProgress = 0.01;
+    /// Stop when the gap is less than this part of the minimum.
+    double closeEnough = 0;
     /// Entries of all tables of the exact elimination at the end.
     int64_t tableLimit = int64_t(1) << 22;
     /// The same where something better is looked for among some values.
@@ -96,7 +99,9 @@ private:
     unsigned group;
     unsigned row, col;                 ///< variables
     llvm::ArrayRef<unsigned> columnOf; ///< by value of `col`
-    std::vector<double> share;         ///< of the group's table: rows x columns
+    /// Of the group's table, rows x columns: `ownShare`, or all of it.
+    const double *share = nullptr;
+    std::vector<double> ownShare;
     std::vector<double> toRow, toCol;  ///< by value: moved from the pair
     std::vector<bool> present;         ///< columns that it can have
   };
@@ -139,6 +144,7 @@ private:
   std::vector<std::vector<double>> unary;
   /// By how much a value is dearer than the variable's best, when last seen.
   std::vector<std::vector<double>> excess;
+  std::unordered_map<const int64_t *, std::vector<double>> wholeTables;
   std::vector<double> least; ///< of `unary`, per variable
   double sumOfLeast = 0, upper = 0;
   Assignment current;

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "GlobalSizes.h"
+#include "MergeParts.h"
 #include "PlanGraph.h"
 #include "Tofu/Dialect/Combiners.h"
 #include "Tofu/Dialect/Models.h"
@@ -107,7 +108,7 @@ private:
     if (!semantics)
       return op->emitOpError() << "a strategy needs semantics";
     if (semantics.getCombiner(strategy.resolve(mesh)) == Combiner::Region)
-      return visitMerged(op, semantics, strategy);
+      return visitMerged(op, semantics);
     SmallVector<InitialValue> initials;
     if (failed(takeInitialValues(op, semantics, strategy, initials)) ||
         failed(needOperands(op, semantics, strategy)))
@@ -156,258 +157,37 @@ private:
 
   /// A reduction whose partial results the operation combines itself: numbered
   /// along a new dim, they are brought to where they are merged.
-  LogicalResult visitMerged(Operation *op, SemanticsAttr semantics,
-                            StrategyAttr strategy) {
+  LogicalResult visitMerged(Operation *op, SemanticsAttr semantics) {
     Operation *end = op->getNextNode();
     builder.setInsertionPointAfter(op);
-    FailureOr<SmallVector<Value>> stacked = stack(op, semantics, strategy);
-    if (failed(stacked))
+    FailureOr<PlannedMerge> merge = createPlannedMerge(builder, op, meshOp);
+    if (failed(merge))
       return failure();
-    SmallVector<Value> parts(*stacked);
-    bool areNumbers = llvm::all_of(
-        op->getResults(), [&](Value value) { return shapeOf(value).empty(); });
-    if (areNumbers && isa<linalg::LinalgOp>(op))
-      for (Value &part : parts)
-        part = addUnitDim(part);
-    Operation *last = end->getPrevNode();
-    FailureOr<SmallVector<Value>> merged =
-        createMerge(builder, op, parts, getCutReduction(semantics, strategy));
-    if (failed(merged))
-      return failure();
-    if (failed(planMerge(op, last, end, *merged)))
-      return failure();
-    for (auto [result, part, value] :
-         llvm::zip_equal(op->getResults(), *stacked, *merged))
-      result.replaceAllUsesExcept(value, part.getDefiningOp());
+    for (StackOp stack : merge->stacks) {
+      placements[stack.getInput()] = stack.getFrom();
+      placements[stack] = stack.getTo();
+    }
+    Operation *first = merge->stacks.back()->getNextNode();
+    for (auto [result, stack, value] :
+         llvm::zip_equal(op->getResults(), merge->stacks, merge->merged))
+      result.replaceAllUsesExcept(value, stack);
     dropInitialValues(op, semantics);
     SmallVector<Value> before(op->getOperands());
-    if (failed(needOperands(op, semantics, strategy)))
+    if (failed(needOperands(
+            op, semantics,
+            op->getAttrOfType<StrategyAttr>(TofuDialect::kStrategy))))
       return failure();
     // What the merge begins with is a part of what the parts begin with.
     for (auto [value, moved] : llvm::zip_equal(before, op->getOperands()))
       if (value != moved)
-        for (Operation *next = last->getNextNode(); next != end;
-             next = next->getNextNode())
+        for (Operation *next = first; next != end; next = next->getNextNode())
           next->replaceUsesOfWith(value, moved);
-    for (Operation *next = last->getNextNode(); next != end;) {
-      Operation *merge = std::exchange(next, next->getNextNode());
-      if (failed(visit(merge)))
+    for (Operation *next = first; next != end;) {
+      Operation *merging = std::exchange(next, next->getNextNode());
+      if (failed(visit(merging)))
         return failure();
     }
     return success();
-  }
-
-  static unsigned getCutReduction(SemanticsAttr semantics,
-                                  StrategyAttr strategy) {
-    for (auto [i, dim] : llvm::enumerate(semantics.getDims()))
-      if (dim.getKind() == DimKind::Reduction && !strategy.getDims()[i].empty())
-        return i;
-    llvm_unreachable("no reduction is cut");
-  }
-
-  /// The axes that cut reductions, in the order of the parts.
-  AxesAttr getNumberingAxes(SemanticsAttr semantics, StrategyAttr strategy) {
-    SmallVector<StringAttr> axes;
-    for (auto [dim, cut] :
-         llvm::zip_equal(semantics.getDims(), strategy.getDims()))
-      if (dim.getKind() == DimKind::Reduction)
-        llvm::append_range(axes, cut.getNames());
-    return AxesAttr::get(builder.getContext(), axes);
-  }
-
-  FailureOr<SmallVector<Value>> stack(Operation *op, SemanticsAttr semantics,
-                                      StrategyAttr strategy) {
-    AxesAttr axes = getNumberingAxes(semantics, strategy);
-    unsigned cut = getCutReduction(semantics, strategy);
-    SmallVector<Value> stacked;
-    for (auto [i, result] : llvm::enumerate(op->getResults())) {
-      FailureOr<unsigned> dim = getPartsDim(op, i, cut);
-      if (failed(dim))
-        return failure();
-      auto from = dyn_cast<LayoutAttr>(
-          getResultPlacement(semantics, strategy, i, shapeOf(result), mesh));
-      if (!from)
-        return op->emitOpError() << "result " << i
-                                 << " has parts that are no layout; they can't "
-                                    "be merged";
-      SmallVector<AxesAttr> dims(from.getDims());
-      dims.insert(dims.begin() + *dim, axes);
-      SmallVector<int64_t> shape(shapeOf(result));
-      shape.insert(shape.begin() + *dim,
-                   mesh.numCoordinates(axes.resolve(mesh)));
-      LayoutAttr to = getPlainLayout(dims);
-      Value part =
-          StackOp::create(builder, op->getLoc(),
-                          cast<RankedTensorType>(result.getType()).clone(shape),
-                          result, *dim, from, to);
-      placements[result] = from;
-      placements[part] = to;
-      stacked.push_back(part);
-    }
-    return stacked;
-  }
-
-  /// A number has no dim along which it could be on some devices only: gives
-  /// its partial results, numbered by their only dim, another one.
-  Value addUnitDim(Value part) {
-    int64_t count = shapeOf(part)[0];
-    auto type = cast<RankedTensorType>(part.getType());
-    auto expanded = tensor::ExpandShapeOp::create(
-        builder, part.getLoc(), type.clone({count, 1}), part,
-        ArrayRef<ReassociationIndices>{{0, 1}});
-    LayoutAttr layout = cast<LayoutAttr>(placements[part]);
-    MLIRContext *context = builder.getContext();
-    AxesAttr none = AxesAttr::get(context, {});
-    std::string why;
-    Operation *op = expanded;
-    op->setAttr(TofuDialect::kSemantics, computeSemantics(op, why));
-    op->setAttr(
-        TofuDialect::kStrategy,
-        StrategyAttr::get(context, meshName, layout.getDims(), none, {}));
-    LayoutAttr wide = getPlainLayout({layout.getDims()[0], none});
-    op->setAttr(TofuDialect::kLayouts, builder.getArrayAttr({wide}));
-    placements[expanded] = wide;
-    return expanded;
-  }
-
-  /// Elements that move if the `parts` partial results of `op` are merged as
-  /// `dims` says and are then to lie as planned.
-  int64_t countMoved(Operation *op, ArrayRef<AxesAttr> dims, int64_t parts) {
-    int64_t moved = 0;
-    for (OpResult result : op->getResults()) {
-      ArrayRef<int64_t> shape = shapeOf(result);
-      if (shape.size() != dims.size())
-        continue;
-      SmallVector<search::Box> merged =
-          getBoxes(getPlainLayout(dims), shape, meshOp);
-      for (const search::Box &box : merged)
-        moved += (parts - 1) * search::volume(box);
-      moved += search::movedElements(
-          merged, getBoxes(getLayout(result), shape, meshOp));
-    }
-    return moved;
-  }
-
-  /// `dims` with `axis` cutting the dim along which the fewest elements move;
-  /// none, if that is `optional` and moves fewer.
-  SmallVector<AxesAttr> addMergeAxis(Operation *op, ArrayRef<AxesAttr> dims,
-                                     StringAttr axis, int64_t parts,
-                                     bool optional) {
-    SmallVector<AxesAttr> best;
-    if (optional)
-      best = SmallVector<AxesAttr>(dims);
-    for (unsigned dim = 0; dim < dims.size(); ++dim) {
-      SmallVector<AxesAttr> tried(dims);
-      SmallVector<StringAttr> axes(dims[dim].getNames());
-      axes.push_back(axis);
-      tried[dim] = AxesAttr::get(builder.getContext(), axes);
-      if (best.empty() ||
-          countMoved(op, tried, parts) < countMoved(op, best, parts))
-        best = tried;
-    }
-    return best;
-  }
-
-  /// Where the partial results are merged: each device merges a part of what it
-  /// has of the results, where the fewest elements move. Axes along which the
-  /// partial results are alike may share the work too.
-  SmallVector<AxesAttr> getMergeDims(Operation *op, SemanticsAttr semantics,
-                                     StrategyAttr strategy) {
-    AxesAttr numbering = getNumberingAxes(semantics, strategy);
-    OpResult first = op->getResult(0);
-    auto produced = cast<LayoutAttr>(
-        getResultPlacement(semantics, strategy, 0, shapeOf(first), mesh));
-    SmallVector<StringAttr> axes(numbering.getNames()), alike;
-    for (const std::string &name : mesh.names) {
-      auto axis = StringAttr::get(builder.getContext(), name);
-      bool cuts = llvm::any_of(strategy.getDims(), [&](AxesAttr dim) {
-        return llvm::is_contained(dim.getNames(), axis);
-      });
-      if (!cuts)
-        alike.push_back(axis);
-    }
-    if (shapeOf(first).empty()) {
-      axes.append(alike);
-      return {AxesAttr::get(builder.getContext(), axes)};
-    }
-    int64_t parts = mesh.numCoordinates(numbering.resolve(mesh));
-    auto isLess = [](StringAttr a, StringAttr b) {
-      return a.getValue() < b.getValue();
-    };
-    llvm::sort(axes, isLess);
-    SmallVector<AxesAttr> best;
-    // One axis after the other, in every order of a few.
-    constexpr size_t kMostPermuted = 4;
-    do {
-      SmallVector<AxesAttr> dims(produced.getDims());
-      for (StringAttr axis : axes)
-        dims = addMergeAxis(op, dims, axis, parts, /*optional=*/false);
-      for (StringAttr axis : alike)
-        dims = addMergeAxis(op, dims, axis, parts, /*optional=*/true);
-      if (best.empty() ||
-          countMoved(op, dims, parts) < countMoved(op, best, parts))
-        best = dims;
-    } while (axes.size() <= kMostPermuted &&
-             std::next_permutation(axes.begin(), axes.end(), isLess));
-    return best;
-  }
-
-  LayoutAttr getPlainLayout(ArrayRef<AxesAttr> dims) {
-    return LayoutAttr::get(builder.getContext(), meshName, dims,
-                           AxesAttr::get(builder.getContext(), {}),
-                           Combiner::None);
-  }
-
-  /// Plans the operations after `last` and before `end`, which merge the
-  /// partial results of `op` to `merged`.
-  LogicalResult planMerge(Operation *op, Operation *last, Operation *end,
-                          ArrayRef<Value> merged) {
-    for (unsigned i = 0; i < op->getNumResults(); ++i)
-      if (!getLayout(op->getResult(i)))
-        return op->emitOpError()
-               << "result " << i << " has no layout; run tofu-plan";
-    SmallVector<AxesAttr> mergeDims = getMergeDims(
-        op, op->getAttrOfType<SemanticsAttr>(TofuDialect::kSemantics),
-        op->getAttrOfType<StrategyAttr>(TofuDialect::kStrategy));
-    for (Operation *merge = last->getNextNode(); merge != end;
-         merge = merge->getNextNode()) {
-      std::string why;
-      SemanticsAttr semantics = computeSemantics(merge, why);
-      if (!semantics || merge->getNumResults() == 0)
-        continue;
-      StrategyAttr strategy = getMergeStrategy(semantics, mergeDims);
-      SmallVector<Attribute> layouts;
-      for (auto [i, result] : llvm::enumerate(merge->getResults())) {
-        const Value *it = llvm::find(merged, result);
-        Attribute layout = wholeOf(result);
-        if (it != merged.end())
-          layout = getLayout(op->getResult(it - merged.begin()));
-        else if (auto made = dyn_cast<LayoutAttr>(getResultPlacement(
-                     semantics, strategy, i, shapeOf(result), mesh)))
-          layout = made;
-        layouts.push_back(layout);
-      }
-      merge->setAttr(TofuDialect::kSemantics, semantics);
-      merge->setAttr(TofuDialect::kStrategy, strategy);
-      merge->setAttr(TofuDialect::kLayouts, builder.getArrayAttr(layouts));
-    }
-    return success();
-  }
-
-  /// Cuts each dim of the result as `dims` says.
-  StrategyAttr getMergeStrategy(SemanticsAttr semantics,
-                                ArrayRef<AxesAttr> dims) {
-    MLIRContext *context = builder.getContext();
-    AxesAttr none = AxesAttr::get(context, {});
-    SmallVector<AxesAttr> cut(semantics.getDims().size(), none);
-    for (auto [axes, expr] :
-         llvm::zip(dims, semantics.getResults()[0].getIndex())) {
-      auto dim = dyn_cast_or_null<AffineDimExpr>(expr);
-      if (dim &&
-          semantics.getDims()[dim.getPosition()].getKind() == DimKind::Parallel)
-        cut[dim.getPosition()] = axes;
-    }
-    return StrategyAttr::get(context, meshName, cut, none, {});
   }
 
   /// Parts begin with what the operation says, not with the initial values.
@@ -422,14 +202,6 @@ private:
         operand.set(tensor::EmptyOp::create(
             builder, op->getLoc(), type.getShape(), type.getElementType()));
     }
-  }
-
-  static LayoutAttr getLayout(OpResult result) {
-    auto layouts =
-        result.getOwner()->getAttrOfType<ArrayAttr>(TofuDialect::kLayouts);
-    if (!layouts || layouts.size() <= result.getResultNumber())
-      return {};
-    return dyn_cast<LayoutAttr>(layouts[result.getResultNumber()]);
   }
 
   /// A value that each device makes anew is whole: taken as a partial sum it
@@ -551,7 +323,7 @@ private:
 
   /// Says where a result is made, and moves it to its layout.
   LogicalResult produce(OpResult result, PlacementAttrInterface produced) {
-    LayoutAttr layout = getLayout(result);
+    LayoutAttr layout = getPlannedLayout(result);
     if (!layout)
       return result.getOwner()->emitOpError()
              << "result " << result.getResultNumber()

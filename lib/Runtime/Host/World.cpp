@@ -9,6 +9,7 @@
 #include "World.h"
 
 #include <chrono>
+#include <csignal>
 #include <cstdio>
 
 using namespace mlir::tofu;
@@ -34,6 +35,38 @@ std::string host::formatSeconds(double seconds) {
   return text;
 }
 
+/// The device whose program this thread runs.
+static thread_local TofuContext *running = nullptr;
+
+/// What was done about a division that fails before there were devices.
+static struct sigaction otherwise;
+
+/// Processors that interrupt a program which divides an integer by zero do so
+/// at that place: it holds no lock of the runtime.
+static void failDivision(int, siginfo_t *, void *) {
+  TofuContext *context = running;
+  if (!context) {
+    // Comes back to the division, and so to whom it may concern.
+    sigaction(SIGFPE, &otherwise, nullptr);
+    return;
+  }
+  context->world->fail(context->device, nullptr,
+                       "integer division by zero, or of the least number by "
+                       "-1");
+  host::leave(context);
+}
+
+static void watchDivisions() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    struct sigaction action = {};
+    action.sa_sigaction = failDivision;
+    // It ends elsewhere than where it was called.
+    action.sa_flags = SA_SIGINFO | SA_NODEFER;
+    sigaction(SIGFPE, &action, &otherwise);
+  });
+}
+
 void host::leave(TofuContext *context) { std::longjmp(context->start, 1); }
 
 TofuWorld::TofuWorld(const TofuWorldOptions &options)
@@ -46,6 +79,7 @@ TofuWorld::TofuWorld(const TofuWorldOptions &options)
 }
 
 bool TofuWorld::start() {
+  watchDivisions();
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);
   pthread_attr_setstacksize(&attributes, kStackBytes);
@@ -95,8 +129,10 @@ void TofuWorld::serve(TofuContext &context) {
 
 /// Has no objects with destructors, as `leave` ends here.
 void TofuWorld::runBody(TofuContext &context) {
+  running = &context;
   if (setjmp(context.start) == 0)
     body(&context, context.device, user);
+  running = nullptr;
 }
 
 bool TofuWorld::waitForDevices(std::unique_lock<std::mutex> &lock) {

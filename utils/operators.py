@@ -20,7 +20,7 @@ import sys
 import tempfile
 
 SEMANTICS = re.compile(r"tofu\.semantics = (#tofu\.semantics<.*?\)(?:, linear \[.*?\])?>)(?=[},])")
-DIM = re.compile(r"(\w+) = (\d+)(?: : (\w+))?(?: after (\w+))?")
+DIM = re.compile(r"(\w+) = (\d+)(?: : (\w+|\([\w, ]+\)))?(?: after (\w+))?")
 
 PLUGINS = [a for a in sys.argv if a.startswith("--load-dialect-plugin=")]
 

@@ -143,15 +143,15 @@ static LogicalResult verifyReduction(const Described &of,
   }
   for (IterationDimAttr dim : semantics.getDims()) {
     // An operation that combines its results itself knows how.
-    bool isOwn = dim.getCombiner() == Combiner::Region && hasModel(of.op);
+    bool isOwn = dim.combinesBy(Combiner::Region) && hasModel(of.op);
     if (dim.getKind() != DimKind::Reduction || isOwn)
       continue;
     for (auto [i, type] : llvm::enumerate(of.results)) {
       Type element = getElementTypeOrSelf(type);
-      if (isNumber(element) && !getNeutral(element, dim.getCombiner()))
+      if (isNumber(element) && !getNeutral(element, dim.getCombiner(i)))
         return of.op->emitOpError()
                << "result " << i << ": values of " << element << " have no "
-               << stringifyCombiner(dim.getCombiner());
+               << stringifyCombiner(dim.getCombiner(i));
     }
   }
   return success();

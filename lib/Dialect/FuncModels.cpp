@@ -109,14 +109,14 @@ createOuts(LocalPiece &piece, const llvm::SmallBitVector &sometimesEmpty) {
   bool reduces = llvm::any_of(sometimesEmpty.set_bits(), [&](unsigned dim) {
     return piece.semantics.getDims()[dim].getKind() == DimKind::Reduction;
   });
-  Combiner combiner =
-      piece.semantics.getCombiner(piece.strategy.resolve(piece.mesh));
   SmallVector<Value> outs;
   for (unsigned i = 0; i < piece.op->getNumResults(); ++i) {
     Value &out = outs.emplace_back(piece.emptyResult(i));
     if (!reduces)
       continue;
     Location loc = piece.op->getLoc();
+    Combiner combiner =
+        piece.semantics.getCombiner(piece.strategy.resolve(piece.mesh), i);
     Type element = cast<RankedTensorType>(out.getType()).getElementType();
     Value neutral = createNeutralScalar(piece.builder, loc, element, combiner);
     if (!neutral)

@@ -140,17 +140,21 @@ static Combiner matchCombiner(linalg::LinalgOp op, unsigned i) {
   return matchSelection(select, sofar);
 }
 
-/// The combiner of all of the operation's results, or none if the body has
-/// another form or results are combined in different ways.
-static Combiner matchCombiner(linalg::LinalgOp op) {
-  Combiner common = Combiner::None;
-  for (unsigned i = 0; i < op.getNumDpsInits(); ++i) {
-    Combiner combiner = matchCombiner(op, i);
-    if (combiner == Combiner::None || (i && combiner != common))
-      return Combiner::None;
-    common = combiner;
-  }
-  return common;
+/// One combiner for all results, one for each, or none at all.
+using Combiners = SmallVector<Combiner, 2>;
+
+/// The combiners of the operation's results; none if the body has another form.
+/// What is combined then depends on no result: of these, the body has no use
+/// but to combine them.
+static Combiners matchCombiners(linalg::LinalgOp op) {
+  Combiners combiners;
+  for (unsigned i = 0; i < op.getNumDpsInits(); ++i)
+    combiners.push_back(matchCombiner(op, i));
+  if (llvm::is_contained(combiners, Combiner::None))
+    return {};
+  if (llvm::all_equal(combiners))
+    combiners.truncate(1);
+  return combiners;
 }
 
 //===----------------------------------------------------------------------===//
@@ -213,20 +217,20 @@ static bool isOutermostReduction(linalg::LinalgOp op, unsigned dim) {
   return true;
 }
 
-/// How the parts of reduction `dim` combine where the body has no combiner.
-static Combiner getRegionCombiner(linalg::LinalgOp op, unsigned dim,
-                                  const RegionReduction &reduction) {
+/// True if the parts of reduction `dim` combine by the body, which has no
+/// combiner.
+static bool combinesByRegion(linalg::LinalgOp op, unsigned dim,
+                             const RegionReduction &reduction) {
   for (auto [loop, type] : llvm::enumerate(op.getIteratorTypesArray()))
     if (type == utils::IteratorType::parallel && !indexesAllResults(op, loop))
-      return Combiner::None;
-  return reduction.commutes || isOutermostReduction(op, dim) ? Combiner::Region
-                                                             : Combiner::None;
+      return false;
+  return reduction.commutes || isOutermostReduction(op, dim);
 }
 
 static bool isUnsplittable(linalg::LinalgOp op, unsigned dim,
-                           Combiner combiner) {
+                           const Combiners &combiners) {
   if (op.getIteratorTypesArray()[dim] == utils::IteratorType::reduction)
-    return combiner == Combiner::None || indexesSomeResult(op, dim);
+    return combiners.empty() || indexesSomeResult(op, dim);
   return !indexesAllResults(op, dim);
 }
 
@@ -271,12 +275,12 @@ static SmallVector<int64_t> getLoopSizes(linalg::LinalgOp op) {
   return sizes;
 }
 
-/// The combiner of each dim that is a reduction whose parts combine; `why` says
-/// why others don't.
-static SmallVector<Combiner> getCombiners(linalg::LinalgOp op,
-                                          std::string &why) {
-  SmallVector<Combiner> combiners(op.getNumLoops(), matchCombiner(op));
-  if (op.getNumReductionLoops() == 0 || combiners[0] != Combiner::None)
+/// The combiners of each dim that is a reduction whose parts combine; `why`
+/// says why others don't.
+static SmallVector<Combiners> getCombiners(linalg::LinalgOp op,
+                                           std::string &why) {
+  SmallVector<Combiners> combiners(op.getNumLoops(), matchCombiners(op));
+  if (op.getNumReductionLoops() == 0 || !combiners[0].empty())
     return combiners;
   if (hasDynamicTensors(op)) {
     why = "merging its parts takes sizes that are known";
@@ -286,15 +290,16 @@ static SmallVector<Combiner> getCombiners(linalg::LinalgOp op,
   if (!reduction)
     return combiners;
   why = "its parts must follow each other";
-  for (auto [dim, combiner] : llvm::enumerate(combiners))
-    combiner = getRegionCombiner(op, dim, *reduction);
+  for (auto [dim, ofDim] : llvm::enumerate(combiners))
+    if (combinesByRegion(op, dim, *reduction))
+      ofDim = {Combiner::Region};
   return combiners;
 }
 
 /// Says of the first dim that stays whole why it does, if it could be else: not
 /// of one that some result isn't written in parts of.
 static void explainWhole(linalg::LinalgOp op, ArrayRef<int64_t> sizes,
-                         ArrayRef<Combiner> combiners,
+                         ArrayRef<Combiners> combiners,
                          const llvm::SmallBitVector &unsplittable,
                          std::string &why) {
   std::string reduces = std::exchange(why, "");
@@ -306,7 +311,7 @@ static void explainWhole(linalg::LinalgOp op, ArrayRef<int64_t> sizes,
       why = ShapedType::isDynamic(sizes[dim])
                 ? "a window over it has a box of unknown size"
                 : "an index has more than sums of dims with positive factors";
-    else if (isReduction && combiners[dim] == Combiner::None)
+    else if (isReduction && combiners[dim].empty())
       why = reduces;
     if (!why.empty()) {
       why = ("keeps dim d" + Twine(dim) + " whole: " + why).str();
@@ -316,7 +321,7 @@ static void explainWhole(linalg::LinalgOp op, ArrayRef<int64_t> sizes,
 }
 
 static void addDims(linalg::LinalgOp op, ArrayRef<int64_t> sizes,
-                    ArrayRef<Combiner> combiners, SemanticsBuilder &builder,
+                    ArrayRef<Combiners> combiners, SemanticsBuilder &builder,
                     std::string &why) {
   llvm::SmallBitVector unsplittable(op.getNumLoops());
   for (AffineMap map : op.getIndexingMapsArray())
@@ -348,10 +353,10 @@ static SmallVector<AffineExpr> getIndex(AffineMap map,
 
 /// Where the region combines, every part begins with the initial value.
 static void addOperands(linalg::LinalgOp op, ArrayRef<int64_t> sizes,
-                        ArrayRef<Combiner> combiners,
+                        ArrayRef<Combiners> combiners,
                         SemanticsBuilder &builder) {
   bool reduces = op.getNumReductionLoops() > 0 &&
-                 !llvm::is_contained(combiners, Combiner::Region);
+                 !llvm::is_contained(combiners, Combiners{Combiner::Region});
   for (OpOperand &operand : op->getOpOperands()) {
     if (!isa<RankedTensorType>(operand.get().getType()))
       continue;
@@ -376,7 +381,7 @@ static SemanticsAttr computeLinalg(Operation *operation, std::string &why) {
     return {};
   SemanticsBuilder builder(op.getContext());
   SmallVector<int64_t> sizes = getLoopSizes(op);
-  SmallVector<Combiner> combiners = getCombiners(op, why);
+  SmallVector<Combiners> combiners = getCombiners(op, why);
   addDims(op, sizes, combiners, builder, why);
   addOperands(op, sizes, combiners, builder);
   SmallVector<Value> tensors = getTensorOperands(op);
@@ -482,6 +487,10 @@ struct LinalgModel
   FailureOr<SmallVector<Value>> createLocal(Operation *,
                                             LocalPiece &piece) const {
     return createLocalLinalg(piece);
+  }
+  FailureOr<SmallVector<Value>> createMerge(Operation *op, OpBuilder &builder,
+                                            ValueRange parts) const {
+    return createLinalgMerge(builder, cast<linalg::LinalgOp>(op), parts);
   }
 };
 } // namespace

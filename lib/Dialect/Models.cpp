@@ -8,7 +8,6 @@
 
 #include "Tofu/Dialect/Models.h"
 
-#include "RegionReduction.h"
 #include "Tiling.h"
 
 #include "mlir/IR/Builders.h"
@@ -17,10 +16,10 @@ using namespace mlir;
 using namespace mlir::tofu;
 
 AffineExpr SemanticsBuilder::addDim(int64_t size, DimKind kind,
-                                    Combiner combiner) {
+                                    ArrayRef<Combiner> combiners) {
   auto name = StringAttr::get(context, "d" + Twine(dims.size()));
-  dims.push_back(
-      IterationDimAttr::get(context, name, size, kind, combiner, StringAttr()));
+  dims.push_back(IterationDimAttr::get(context, name, size, kind, combiners,
+                                       StringAttr()));
   return getAffineDimExpr(dims.size() - 1, context);
 }
 
@@ -28,7 +27,7 @@ AffineExpr SemanticsBuilder::addDimAfter(AffineExpr outer, int64_t size) {
   AffineExpr expr = addDim(size);
   IterationDimAttr &dim = dims.back();
   dim = IterationDimAttr::get(
-      context, dim.getName(), size, dim.getKind(), dim.getCombiner(),
+      context, dim.getName(), size, dim.getKind(), dim.getCombiners(),
       dims[cast<AffineDimExpr>(outer).getPosition()].getName());
   return expr;
 }
@@ -86,7 +85,7 @@ FailureOr<SmallVector<Value>> mlir::tofu::createLocal(LocalPiece &piece) {
 
 FailureOr<unsigned> mlir::tofu::getPartsDim(Operation *op, unsigned i,
                                             unsigned dim) {
-  if (isa<linalg::LinalgOp>(op))
+  if (isa<PartitionableOpInterface>(op))
     return 0;
   if (auto partial = dyn_cast<PartialReductionOpInterface>(op))
     return getPartsDim(partial, i, dim);
@@ -97,8 +96,8 @@ FailureOr<SmallVector<Value>> mlir::tofu::createMerge(OpBuilder &builder,
                                                       Operation *op,
                                                       ValueRange parts,
                                                       unsigned dim) {
-  if (auto linalg = dyn_cast<linalg::LinalgOp>(op))
-    return createLinalgMerge(builder, linalg, parts);
+  if (auto partitionable = dyn_cast<PartitionableOpInterface>(op))
+    return partitionable.createMerge(builder, parts);
   auto partial = dyn_cast<PartialReductionOpInterface>(op);
   if (!partial)
     return op->emitOpError("does not combine its results itself");

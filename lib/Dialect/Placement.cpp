@@ -391,7 +391,7 @@ mlir::tofu::getResultPlacement(SemanticsAttr semantics, StrategyAttr strategy,
       partial.append(axes.begin(), axes.end());
   llvm::sort(partial);
   return getPlacement(semantics, strategy, semantics.getResults()[i], shape,
-                      partial, semantics.getCombiner(resolved), mesh);
+                      partial, semantics.getCombiner(resolved, i), mesh);
 }
 
 //===----------------------------------------------------------------------===//

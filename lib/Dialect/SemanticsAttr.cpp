@@ -10,6 +10,7 @@
 
 #include "mlir/IR/AffineExpr.h"
 #include "mlir/IR/Builders.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -20,6 +21,32 @@ using namespace mlir::tofu::syntax;
 // IterationDimAttr, AccessAttr
 //===----------------------------------------------------------------------===//
 
+/// One combiner for all results, or in parentheses one for each.
+static ParseResult parseCombiners(AsmParser &parser,
+                                  SmallVectorImpl<Combiner> &combiners) {
+  if (failed(parser.parseOptionalLParen()))
+    return parseCombiner(parser, combiners.emplace_back());
+  if (parser.parseCommaSeparatedList(
+          [&] { return parseCombiner(parser, combiners.emplace_back()); }) ||
+      parser.parseRParen())
+    return failure();
+  if (llvm::all_equal(combiners))
+    combiners.truncate(1);
+  return success();
+}
+
+static void printCombiners(AsmPrinter &printer, ArrayRef<Combiner> combiners) {
+  if (combiners.size() == 1) {
+    printer << stringifyCombiner(combiners.front());
+    return;
+  }
+  printer << '(';
+  llvm::interleaveComma(combiners, printer, [&](Combiner combiner) {
+    printer << stringifyCombiner(combiner);
+  });
+  printer << ')';
+}
+
 static ParseResult parseIterationDim(AsmParser &parser,
                                      IterationDimAttr &result) {
   StringAttr name;
@@ -27,14 +54,14 @@ static ParseResult parseIterationDim(AsmParser &parser,
   if (parseNamedSize(parser, name, size))
     return failure();
   DimKind kind = DimKind::Parallel;
-  Combiner combiner = Combiner::None;
+  SmallVector<Combiner> combiners;
   if (succeeded(parser.parseOptionalColon())) {
     if (succeeded(parser.parseOptionalKeyword(
             stringifyDimKind(DimKind::Unsplittable)))) {
       kind = DimKind::Unsplittable;
     } else {
       kind = DimKind::Reduction;
-      if (parseCombiner(parser, combiner))
+      if (parseCombiners(parser, combiners))
         return failure();
     }
   }
@@ -46,14 +73,16 @@ static ParseResult parseIterationDim(AsmParser &parser,
     after = StringAttr::get(parser.getContext(), outer);
   }
   result = IterationDimAttr::get(parser.getContext(), name, size, kind,
-                                 combiner, after);
+                                 combiners, after);
   return success();
 }
 
 static void printIterationDim(AsmPrinter &printer, IterationDimAttr dim) {
   printNamedSize(printer, dim.getName(), dim.getSize());
-  if (dim.getKind() == DimKind::Reduction)
-    printer << " : " << stringifyCombiner(dim.getCombiner());
+  if (dim.getKind() == DimKind::Reduction) {
+    printer << " : ";
+    printCombiners(printer, dim.getCombiners());
+  }
   if (dim.getKind() == DimKind::Unsplittable)
     printer << " : " << stringifyDimKind(dim.getKind());
   if (dim.getAfter())
@@ -289,24 +318,49 @@ verifyResultDim(function_ref<InFlightDiagnostic()> emitError,
   return success();
 }
 
+static std::string toString(ArrayRef<Combiner> combiners) {
+  return llvm::join(llvm::map_range(combiners, stringifyCombiner), ", ");
+}
+
+/// The combiners of one dim: one for all results, or one for each. A region
+/// combines all results together.
+static LogicalResult
+verifyCombiners(function_ref<InFlightDiagnostic()> emitError,
+                IterationDimAttr dim, size_t numResults) {
+  ArrayRef<Combiner> combiners = dim.getCombiners();
+  StringRef name = dim.getName().getValue();
+  if ((dim.getKind() == DimKind::Reduction) == combiners.empty())
+    return emitError() << "dim " << name
+                       << ": a reduction, and nothing else, has a combiner";
+  if (combiners.size() > 1 && combiners.size() != numResults)
+    return emitError() << "dim " << name << " has " << combiners.size()
+                       << " combiners, there are " << numResults << " results";
+  if (combiners.size() > 1 && llvm::is_contained(combiners, Combiner::Region))
+    return emitError() << "dim " << name << " combines by "
+                       << toString(combiners)
+                       << ", but a region combines all results";
+  return success();
+}
+
 /// Parts are combined in one way, and a sum that passes through is a sum.
 static LogicalResult
 verifyCombiners(function_ref<InFlightDiagnostic()> emitError,
-                ArrayRef<IterationDimAttr> dims, bool isLinear) {
+                ArrayRef<IterationDimAttr> dims, size_t numResults,
+                bool isLinear) {
   IterationDimAttr first;
   for (IterationDimAttr dim : dims) {
+    if (failed(verifyCombiners(emitError, dim, numResults)))
+      return failure();
     if (dim.getKind() != DimKind::Reduction)
       continue;
-    if (first && first.getCombiner() != dim.getCombiner())
+    if (first && first.getCombiners() != dim.getCombiners())
       return emitError() << "dim " << first.getName().getValue()
-                         << " combines by "
-                         << stringifyCombiner(first.getCombiner()) << ", dim "
-                         << dim.getName().getValue() << " by "
-                         << stringifyCombiner(dim.getCombiner());
-    if (isLinear && dim.getCombiner() != Combiner::Sum)
+                         << " combines by " << toString(first.getCombiners())
+                         << ", dim " << dim.getName().getValue() << " by "
+                         << toString(dim.getCombiners());
+    if (isLinear && !dim.combinesBy(Combiner::Sum))
       return emitError() << "linear, but dim " << dim.getName().getValue()
-                         << " combines by "
-                         << stringifyCombiner(dim.getCombiner());
+                         << " combines by " << toString(dim.getCombiners());
     first = dim;
   }
   return success();
@@ -348,7 +402,7 @@ SemanticsAttr::verify(function_ref<InFlightDiagnostic()> emitError,
       if (failed(verifyResultDim(emitError, dim, position, result, i)))
         return failure();
   }
-  return verifyCombiners(emitError, dims, !linear.empty());
+  return verifyCombiners(emitError, dims, results.size(), !linear.empty());
 }
 
 SmallVector<int64_t> SemanticsAttr::getShape() const {
@@ -430,7 +484,7 @@ FailureOr<search::Operator> SemanticsAttr::getOperator() const {
   for (IterationDimAttr dim : getDims())
     op.dims.push_back(
         {dim.getSize(), static_cast<search::DimKind>(dim.getKind()),
-         dim.getCombiner() == Combiner::Sum,
+         dim.combinesBy(Combiner::Sum),
          dim.getAfter() ? findEarlier(getDims(), op.dims.size(), dim.getAfter())
                         : -1});
   for (AccessAttr access : getOperands()) {
@@ -450,11 +504,16 @@ FailureOr<search::Operator> SemanticsAttr::getOperator() const {
   return op;
 }
 
-Combiner SemanticsAttr::getCombiner(const search::Strategy &strategy) const {
+Combiner SemanticsAttr::getCombiner(const search::Strategy &strategy,
+                                    unsigned result) const {
   if (!strategy.partial.empty())
     return Combiner::Sum;
   for (auto [dim, axes] : llvm::zip_equal(getDims(), strategy.dims))
     if (dim.getKind() == DimKind::Reduction && !axes.empty())
-      return dim.getCombiner();
+      return dim.getCombiner(result);
   return Combiner::None;
+}
+
+bool SemanticsAttr::combinesByRegion(const search::Strategy &strategy) const {
+  return getCombiner(strategy, 0) == Combiner::Region;
 }

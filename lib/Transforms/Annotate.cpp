@@ -52,7 +52,7 @@ static bool restrictsDim(IterationDimAttr given, IterationDimAttr own) {
     return false;
   return given.getKind() == DimKind::Unsplittable ||
          (given.getKind() == own.getKind() &&
-          given.getCombiner() == own.getCombiner());
+          given.getCombiners() == own.getCombiners());
 }
 
 /// The position of the dim that dim `i` is after, or -1.

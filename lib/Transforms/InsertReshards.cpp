@@ -107,7 +107,7 @@ private:
     auto semantics = op->getAttrOfType<SemanticsAttr>(TofuDialect::kSemantics);
     if (!semantics)
       return op->emitOpError() << "a strategy needs semantics";
-    if (semantics.getCombiner(strategy.resolve(mesh)) == Combiner::Region)
+    if (semantics.combinesByRegion(strategy.resolve(mesh)))
       return visitMerged(op, semantics);
     SmallVector<InitialValue> initials;
     if (failed(takeInitialValues(op, semantics, strategy, initials)) ||
@@ -361,11 +361,13 @@ private:
         });
     if (!cuts)
       return success();
-    Combiner combiner = semantics.getCombiner(resolved);
     SmallVector<Value> tensors = getTensorOperands(op);
     for (auto [i, access] : llvm::enumerate(semantics.getOperands())) {
-      if (access.getInitOf() < 0 || !access.getRead() ||
-          isNeutral(tensors[i], combiner))
+      if (access.getInitOf() < 0 || !access.getRead())
+        continue;
+      auto result = unsigned(access.getInitOf());
+      Combiner combiner = semantics.getCombiner(resolved, result);
+      if (isNeutral(tensors[i], combiner))
         continue;
       builder.setInsertionPoint(op);
       auto type = cast<RankedTensorType>(tensors[i].getType());
@@ -376,8 +378,8 @@ private:
         return op->emitOpError()
                << "operand " << i << ": " << type.getElementType()
                << " has no neutral element of " << stringifyCombiner(combiner);
-      InitialValue &initial = initials.emplace_back(InitialValue{
-          op, unsigned(access.getInitOf()), tensors[i], combiner, {}});
+      InitialValue &initial = initials.emplace_back(
+          InitialValue{op, result, tensors[i], combiner, {}});
       if (llvm::is_contained(strategy.getPartialOperands(), int64_t(i)))
         initial.passing = llvm::to_vector(strategy.getPartial().getNames());
       // A tensor operand's number is its place among the tensor operands.

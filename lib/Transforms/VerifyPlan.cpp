@@ -184,7 +184,6 @@ struct Part {
   search::Axes cutting;            ///< axes that cut a dim
   search::Axes sharing;            ///< those that cut no reduction
   SmallVector<StringAttr> partial; ///< axes over which the results are partial
-  Combiner combiner = Combiner::None;
   bool cutsReduction = false;
 
   Part(Operation *op, StrategyAttr strategy, MeshOp mesh, SizeHints &hints)
@@ -192,8 +191,6 @@ struct Part {
         semantics(op->getAttrOfType<SemanticsAttr>(TofuDialect::kSemantics)),
         strategy(strategy), described(*hints.getOperator(op, semantics)),
         partial(strategy.getPartial().getNames()) {
-    if (!partial.empty())
-      combiner = Combiner::Sum;
     for (const search::IterationDim &dim : described.dims)
       shape.push_back(dim.size);
     for (auto [dim, axes] :
@@ -206,8 +203,6 @@ struct Part {
       }
       partial.append(axes.getNames().begin(), axes.getNames().end());
       cutsReduction |= !axes.empty();
-      if (!axes.empty())
-        combiner = dim.getCombiner();
     }
   }
 
@@ -225,13 +220,18 @@ struct Part {
     return llvm::is_contained(strategy.getPartialOperands(), int64_t(i));
   }
 
+  /// How the parts of result `i` combine.
+  Combiner getCombiner(unsigned i, const search::Mesh &mesh) const {
+    return semantics.getCombiner(strategy.resolve(mesh), i);
+  }
+
   /// What the devices make of result `i`, as the later passes have it, but
   /// partial over the axes found here.
   PlacementAttrInterface getProduced(unsigned i, const search::Mesh &mesh) {
     auto type = cast<RankedTensorType>(op->getResult(i).getType());
     return cast<PlacementAttrInterface>(
         getResultPlacement(semantics, strategy, i, type.getShape(), mesh)
-            .withPartial(partial, combiner));
+            .withPartial(partial, getCombiner(i, mesh)));
   }
 };
 
@@ -554,10 +554,12 @@ private:
            << toString(part.strategy.getPartial().getNames());
   }
 
-  /// True if operand `i` starts a reduction that is cut.
-  static bool isCutInitial(const Part &part, unsigned i) {
-    return part.cutsReduction &&
-           part.semantics.getOperands()[i].getInitOf() >= 0;
+  /// True if operand `i`, which is `value`, starts a reduction that is cut, and
+  /// may start one of its parts only.
+  bool countsOnce(const Part &part, unsigned i, Value value) const {
+    int64_t result = part.semantics.getOperands()[i].getInitOf();
+    return part.cutsReduction && result >= 0 &&
+           !mayRepeat(value, part.getCombiner(result, mesh));
   }
 
   /// Checks how operand `i` comes: in planned programs, that it can.
@@ -565,7 +567,7 @@ private:
     if (!part.semantics.getOperands()[i].getRead())
       return success();
     std::string what = ("operand " + Twine(i)).str();
-    if (isCutInitial(part, i) && !mayRepeat(value, part.combiner)) {
+    if (countsOnce(part, i, value)) {
       if (resharded)
         return complain(part.op)
                << what << " would be combined by every part of the reduction, "

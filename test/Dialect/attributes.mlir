@@ -36,6 +36,10 @@ tofu.mesh @mesh [x = 2, y = 3]
   dim = #tofu.iteration_dim<m = 8>,
   // CHECK-SAME: dim_fixed = #tofu.iteration_dim<m = 8 : unsplittable>
   dim_fixed = #tofu.iteration_dim<m = 8 : unsplittable>,
+  // CHECK-SAME: dim_results = #tofu.iteration_dim<k = 8 : (sum, max, sum)>
+  dim_results = #tofu.iteration_dim<k = 8 : (sum, max, sum)>,
+  // CHECK-SAME: dim_results_alike = #tofu.iteration_dim<k = 8 : max>
+  dim_results_alike = #tofu.iteration_dim<k = 8 : (max, max)>,
   // CHECK-SAME: dim_sum = #tofu.iteration_dim<k = ? : sum>
   dim_sum = #tofu.iteration_dim<k = ? : sum>,
   // CHECK-SAME: layout = #tofu.layout<@mesh, [{x}, {}]>

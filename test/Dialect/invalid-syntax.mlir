@@ -182,6 +182,31 @@
 
 // -----
 
+// expected-error@below {{dim k combines by sum, max, dim l by max, sum}}
+"test.op"() {a = #tofu.semantics<[k = 4 : (sum, max), l = 2 : (max, sum)], (a[k, l]) -> (r[], s[])>} : () -> ()
+
+// -----
+
+// expected-error@below {{dim k has 2 combiners, there are 3 results}}
+"test.op"() {a = #tofu.semantics<[k = 4 : (sum, max)], (a[k]) -> (r[], s[], t[])>} : () -> ()
+
+// -----
+
+// expected-error@below {{dim k combines by region, max, but a region combines all results}}
+"test.op"() {a = #tofu.semantics<[k = 4 : (region, max)], (a[k]) -> (r[], s[])>} : () -> ()
+
+// -----
+
+// expected-error@below {{linear, but dim k combines by sum, max}}
+"test.op"() {a = #tofu.semantics<[k = 4 : (sum, max)], (a[k]) -> (r[], s[]), linear [{0}]>} : () -> ()
+
+// -----
+
+// expected-error@below {{expected ')'}}
+"test.op"() {a = #tofu.semantics<[k = 4 : (sum max)], (a[k]) -> (r[], s[])>} : () -> ()
+
+// -----
+
 // expected-error@below {{linear, but dim k combines by max}}
 "test.op"() {a = #tofu.semantics<[k = 4 : max], (a[k]) -> (r[]), linear [{0}]>} : () -> ()
 

@@ -209,10 +209,10 @@ func.func @last(%a: tensor<8x4xf32>, %out: tensor<8xf32>) -> tensor<8xf32> {
   return %0 : tensor<8xf32>
 }
 
-// Sums and maxima in one operation.
+// Sums and maxima in one operation: each result has its combiner.
 // CHECK-LABEL: func.func @mixed(
 // CHECK: linalg.generic
-// CHECK-SAME: #tofu.semantics<[d0 = 8, d1 = 4 : unsplittable], (in0[d0, d1], init out0[d0], init out1[d0]) -> (out0[d0], out1[d0])>
+// CHECK-SAME: #tofu.semantics<[d0 = 8, d1 = 4 : (sum, max)], (in0[d0, d1], init out0[d0], init out1[d0]) -> (out0[d0], out1[d0])>
 func.func @mixed(%a: tensor<8x4xf32>, %p: tensor<8xf32>, %q: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
   %0:2 = linalg.generic {indexing_maps = [#id2, #rows, #rows], iterator_types = ["parallel", "reduction"]}
       ins(%a : tensor<8x4xf32>) outs(%p, %q : tensor<8xf32>, tensor<8xf32>) {
@@ -220,6 +220,43 @@ func.func @mixed(%a: tensor<8x4xf32>, %p: tensor<8xf32>, %q: tensor<8xf32>) -> (
     %m = arith.addf %x, %s : f32
     %n = arith.maximumf %x, %t : f32
     linalg.yield %m, %n : f32, f32
+  } -> (tensor<8xf32>, tensor<8xf32>)
+  return %0#0, %0#1 : tensor<8xf32>, tensor<8xf32>
+}
+
+// Three results of two element types, over two dims.
+// CHECK-LABEL: func.func @three_results(
+// CHECK: linalg.reduce
+// CHECK: #tofu.semantics<[d0 = 8, d1 = 4 : (minnum, or, prod), d2 = 3 : (minnum, or, prod)],
+func.func @three_results(%a: tensor<8x4x3xf32>, %b: tensor<8x4x3xi32>, %p: tensor<8xf32>, %q: tensor<8xi32>, %r: tensor<8xf32>)
+    -> (tensor<8xf32>, tensor<8xi32>, tensor<8xf32>) {
+  %0:3 = linalg.reduce ins(%a, %b, %a : tensor<8x4x3xf32>, tensor<8x4x3xi32>, tensor<8x4x3xf32>)
+      outs(%p, %q, %r : tensor<8xf32>, tensor<8xi32>, tensor<8xf32>) dimensions = [1, 2]
+      (%x: f32, %y: i32, %z: f32, %s: f32, %t: i32, %u: f32) {
+        %l = arith.minnumf %x, %s : f32
+        %m = arith.ori %y, %t : i32
+        %n = arith.mulf %z, %u : f32
+        linalg.yield %l, %m, %n : f32, i32, f32
+      }
+  return %0#0, %0#1, %0#2 : tensor<8xf32>, tensor<8xi32>, tensor<8xf32>
+}
+
+// A sum of what is taken against the greatest so far depends on the order.
+// CHECK-LABEL: func.func @online_softmax(
+// CHECK: linalg.generic
+// CHECK-SAME: #tofu.semantics<[d0 = 8, d1 = 4 : unsplittable],
+func.func @online_softmax(%a: tensor<8x4xf32>, %p: tensor<8xf32>, %q: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
+  %0:2 = linalg.generic {indexing_maps = [#id2, #rows, #rows], iterator_types = ["parallel", "reduction"]}
+      ins(%a : tensor<8x4xf32>) outs(%p, %q : tensor<8xf32>, tensor<8xf32>) {
+  ^bb0(%x: f32, %max: f32, %sum: f32):
+    %m = arith.maximumf %x, %max : f32
+    %before = arith.subf %max, %m : f32
+    %scale = math.exp %before : f32
+    %scaled = arith.mulf %sum, %scale : f32
+    %above = arith.subf %x, %m : f32
+    %e = math.exp %above : f32
+    %s = arith.addf %scaled, %e : f32
+    linalg.yield %m, %s : f32, f32
   } -> (tensor<8xf32>, tensor<8xf32>)
   return %0#0, %0#1 : tensor<8xf32>, tensor<8xf32>
 }

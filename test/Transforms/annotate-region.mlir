@@ -77,9 +77,9 @@ func.func @argmin_index(%x: tensor<5x7x3xi32>) -> (tensor<7xi32>, tensor<7xi64>,
   return %0#0, %0#1, %0#2 : tensor<7xi32>, tensor<7xi64>, tensor<7xindex>
 }
 
-// The least and the greatest at once: in any order.
+// The least and the greatest at once have combiners, one each.
 // CHECK-LABEL: @min_and_max(
-// CHECK: [d0 = 6 : region, d1 = 4 : region], (in0[d0, d1], in1[], in2[]) -> (out0[], out1[])
+// CHECK: [d0 = 6 : (min, max), d1 = 4 : (min, max)], (in0[d0, d1], init out0[], init out1[]) -> (out0[], out1[])
 func.func @min_and_max(%x: tensor<6x4xf32>) -> (tensor<f32>, tensor<f32>) {
   %least = arith.constant 0xFF800000 : f32
   %most = arith.constant 0x7F800000 : f32

@@ -38,6 +38,34 @@ func.func @argument(%a: tensor<8x4xf32> {tofu.layout = #columns}, %init: tensor<
   return %0 : tensor<8xf32>
 }
 
+// Each result starts from what changes nothing of it, and is combined in its way.
+// CHECK-LABEL: func.func @sum_and_max(
+// CHECK-SAME: %[[A:[^:]+]]: tensor<8x4xf32>
+// CHECK-SAME: %[[SUM:[^:]+]]: tensor<8xf32>
+// CHECK-SAME: %[[MAX:[^:]+]]: tensor<8xf32>
+// CHECK-NEXT: %[[ZEROS:.*]] = arith.constant dense<-0.000000e+00> : tensor<8xf32>
+// CHECK-NEXT: %[[LEAST:.*]] = arith.constant dense<0xFF800000> : tensor<8xf32>
+// CHECK-NEXT: %[[PARTS:.*]]:2 = linalg.generic {{.*}} ins(%[[A]] : tensor<8x4xf32>) outs(%[[ZEROS]], %[[LEAST]] : tensor<8xf32>, tensor<8xf32>)
+// CHECK-DAG: %[[S:.*]] = tofu.reshard %[[PARTS]]#0 from #tofu.layout<@mesh, [{}], sum {x}> to #tofu.layout<@mesh, [{x}]> in [8]
+// CHECK-DAG: %[[M:.*]] = tofu.reshard %[[PARTS]]#1 from #tofu.layout<@mesh, [{}], max {x}> to #tofu.layout<@mesh, [{x}]> in [8]
+// CHECK-DAG: linalg.generic {{.*}} ins(%{{.*}}, %[[S]] : tensor<8xf32>, tensor<8xf32>)
+// CHECK-DAG: linalg.generic {{.*}} ins(%{{.*}}, %[[M]] : tensor<8xf32>, tensor<8xf32>)
+// CHECK: return
+func.func @sum_and_max(%a: tensor<8x4xf32> {tofu.layout = #columns}, %sum: tensor<8xf32> {tofu.layout = #whole1}, %max: tensor<8xf32> {tofu.layout = #whole1})
+    -> (tensor<8xf32> {tofu.layout = #x1}, tensor<8xf32> {tofu.layout = #x1}) {
+  %0:2 = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0)>, affine_map<(d0, d1) -> (d0)>],
+                         iterator_types = ["parallel", "reduction"]}
+      ins(%a : tensor<8x4xf32>) outs(%sum, %max : tensor<8xf32>, tensor<8xf32>)
+      attrs = {tofu.semantics = #tofu.semantics<[m = 8, k = 4 : (sum, max)], (a[m, k], init r[m], init s[m]) -> (r[m], s[m])>,
+               tofu.strategy = #cut_k, tofu.layouts = [#x1, #x1]} {
+    ^bb0(%in: f32, %s: f32, %g: f32):
+      %r0 = arith.addf %s, %in : f32
+      %r1 = arith.maximumf %g, %in : f32
+      linalg.yield %r0, %r1 : f32, f32
+  } -> (tensor<8xf32>, tensor<8xf32>)
+  return %0#0, %0#1 : tensor<8xf32>, tensor<8xf32>
+}
+
 // Where the reduction isn't cut, nothing changes.
 // CHECK-LABEL: func.func @uncut(
 // CHECK-SAME: %[[A:[^:]+]]: tensor<8x4xf32>

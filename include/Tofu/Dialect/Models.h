@@ -65,9 +65,10 @@ class SemanticsBuilder {
 public:
   explicit SemanticsBuilder(MLIRContext *context) : context(context) {}
 
-  /// Adds a dim and gives the expression that stands for it.
+  /// Adds a dim and gives the expression that stands for it. A reduction has
+  /// one combiner for all results, or one for each.
   AffineExpr addDim(int64_t size, DimKind kind = DimKind::Parallel,
-                    Combiner combiner = Combiner::None);
+                    ArrayRef<Combiner> combiners = {});
   /// Adds a parallel dim that may be cut where the parts of `outer` have one
   /// index each.
   AffineExpr addDimAfter(AffineExpr outer, int64_t size);

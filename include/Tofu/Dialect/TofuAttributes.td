@@ -100,8 +100,8 @@ def Tofu_IterationDimAttr : Tofu_Attr<"IterationDim", "iteration_dim"> {
   let description = [{
     A name, a size (`?` where it is known only when the program runs), and what a
     cut of it means: parts of a parallel dim give parts of the results, parts of
-    a reduction give partial results for the combiner, an unsplittable dim stays
-    whole. A dim `after` an earlier one may be cut where the parts of that have
+    a reduction give partial results for the combiner, of which there is one for
+    all results or one for each, an unsplittable dim stays whole. A dim `after` an earlier one may be cut where the parts of that have
     one index each, like the second of two dims that a reshape joins.
 
     A dim of unknown size fills the tensor dims that it indexes: the largest
@@ -110,9 +110,23 @@ def Tofu_IterationDimAttr : Tofu_Attr<"IterationDim", "iteration_dim"> {
   }];
   let parameters = (ins "::mlir::StringAttr":$name, "int64_t":$size,
                         "::mlir::tofu::DimKind":$kind,
-                        "::mlir::tofu::Combiner":$combiner,
+                        ArrayRefParameter<"::mlir::tofu::Combiner">:$combiners,
                         OptionalParameter<"::mlir::StringAttr">:$after);
   let hasCustomAssemblyFormat = 1;
+  let extraClassDeclaration = [{
+    /// How partial results number `result` combine; none if this is no
+    /// reduction.
+    ::mlir::tofu::Combiner getCombiner(unsigned result) const {
+      if (getCombiners().empty())
+        return ::mlir::tofu::Combiner::None;
+      return getCombiners()[getCombiners().size() == 1 ? 0 : result];
+    }
+
+    /// True if all partial results combine by `combiner`.
+    bool combinesBy(::mlir::tofu::Combiner combiner) const {
+      return getCombiners() == ::llvm::ArrayRef(combiner);
+    }
+  }];
 }
 
 def Tofu_AccessAttr : Tofu_Attr<"Access", "access"> {
@@ -136,8 +150,8 @@ def Tofu_SemanticsAttr : Tofu_Attr<"Semantics", "semantics"> {
   let description = [{
     The tensor description language of the Tofu paper (section 4.1) as an
     attribute: the iteration dims, each with its size and, for a reduction, its
-    combiner; then for each tensor operand and each result the index of every
-    dim. `:` is a whole dim that cannot be cut, `_` an operand whose contents are
+    combiner, or in parentheses that of each result; then for each tensor operand
+    and each result the index of every dim. `:` is a whole dim that cannot be cut, `_` an operand whose contents are
     not read, `init` marks the initial value of a result.
 
     Operands are the operation's ranked tensor operands in their order, then the
@@ -149,6 +163,9 @@ def Tofu_SemanticsAttr : Tofu_Attr<"Semantics", "semantics"> {
     // A matmul that adds to its initial value.
     #tofu.semantics<[m = 128, n = 512, k = 256 : sum],
                     (A[m, k], B[k, n], init C[m, n]) -> (C[m, n])>
+    // The sum and the greatest element of each row.
+    #tofu.semantics<[m = 128, k = 256 : (sum, max)],
+                    (A[m, k], init s[m], init g[m]) -> (s[m], g[m])>
     // A batch of black boxes.
     #tofu.semantics<[b = 16], (mat[b, :, :]) -> (out[b, :, :])>
     // One element as a number.
@@ -177,8 +194,14 @@ def Tofu_SemanticsAttr : Tofu_Attr<"Semantics", "semantics"> {
     /// True if a dim's size is not known.
     bool hasDynamicDims() const;
 
-    /// The combiner of the reductions that `strategy` cuts, or none.
-    ::mlir::tofu::Combiner getCombiner(const ::mlir::tofu::search::Strategy &strategy) const;
+    /// The combiner of result `result` in the reductions that `strategy` cuts,
+    /// or none.
+    ::mlir::tofu::Combiner getCombiner(const ::mlir::tofu::search::Strategy &strategy,
+                                       unsigned result) const;
+
+    /// True if `strategy` cuts a reduction that the operation's own region
+    /// combines.
+    bool combinesByRegion(const ::mlir::tofu::search::Strategy &strategy) const;
   }];
 }
 

@@ -32,7 +32,17 @@ def Tofu_PartitionableOpInterface : OpInterface<"PartitionableOpInterface"> {
         if it cannot.
       }],
       "::llvm::FailureOr<::llvm::SmallVector<::mlir::Value>>", "createLocal",
-      (ins "::mlir::tofu::LocalPiece &":$piece)>
+      (ins "::mlir::tofu::LocalPiece &":$piece)>,
+    InterfaceMethod<[{
+        For an operation whose semantics has `region` as a combiner: builds
+        operations that combine its partial results, `parts`, which are numbered
+        along a new first dim, and gives the results. Emits an error and fails if
+        it cannot.
+      }],
+      "::llvm::FailureOr<::llvm::SmallVector<::mlir::Value>>", "createMerge",
+      (ins "::mlir::OpBuilder &":$builder, "::mlir::ValueRange":$parts), "", [{
+        return $_op->emitOpError("does not combine its results itself");
+      }]>
   ];
 }
 

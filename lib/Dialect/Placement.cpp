@@ -8,6 +8,7 @@
 
 #include "Tofu/Dialect/Placement.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/Builders.h"
@@ -422,6 +423,20 @@ OpFoldResult mlir::tofu::getShardSize(OpBuilder &builder, Location loc,
   return ShardSizeOp::create(builder, loc, builder.getIndexType(), dim,
                              placement, shape)
       .getResult();
+}
+
+Value mlir::tofu::createIsFirst(OpBuilder &builder, Location loc,
+                                FlatSymbolRefAttr meshName, AxesAttr axes,
+                                const search::Mesh &mesh) {
+  auto line =
+      LayoutAttr::get(builder.getContext(), meshName, {axes},
+                      AxesAttr::get(builder.getContext(), {}), Combiner::None);
+  int64_t count = mesh.numCoordinates(axes.resolve(mesh));
+  Value number = ShardOffsetOp::create(builder, loc, builder.getIndexType(),
+                                       /*dim=*/0, line, ArrayRef(count));
+  Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
+  return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, number,
+                               zero);
 }
 
 Value mlir::tofu::createLocalEmpty(OpBuilder &builder, Location loc,

@@ -300,9 +300,10 @@ namespace {
 class ScatterLoop {
 public:
   ScatterLoop(OpBuilder &builder, tensor::ScatterOp op, Value source,
-              Value indices, ArrayRef<std::optional<PartBounds>> bounds)
+              Value indices, ArrayRef<std::optional<PartBounds>> bounds,
+              bool hasOneSlice)
       : builder(builder), op(op), loc(op.getLoc()), source(source),
-        indices(indices), bounds(bounds) {}
+        indices(indices), bounds(bounds), hasOneSlice(hasOneSlice) {}
 
   /// `dest` with the slices at `batch` and at what is after that.
   Value create(Value dest, SmallVector<Value> batch);
@@ -317,6 +318,8 @@ private:
   Location loc;
   Value source, indices;
   ArrayRef<std::optional<PartBounds>> bounds;
+  /// The source is a slice, the same everywhere.
+  bool hasOneSlice;
 };
 } // namespace
 
@@ -377,6 +380,8 @@ Value ScatterLoop::insert(Value dest, ArrayRef<Value> batch) {
 
 Value ScatterLoop::insertAt(Value dest, ArrayRef<Value> batch,
                             ArrayRef<OpFoldResult> offsets) {
+  if (hasOneSlice)
+    batch = {};
   auto type = cast<RankedTensorType>(dest.getType());
   auto sourceType = cast<RankedTensorType>(source.getType());
   OpFoldResult one = builder.getIndexAttr(1), zero = builder.getIndexAttr(0);
@@ -407,5 +412,14 @@ Value ScatterLoop::insertAt(Value dest, ArrayRef<Value> batch,
 Value mlir::tofu::createScatter(OpBuilder &builder, tensor::ScatterOp op,
                                 Value source, Value dest, Value indices,
                                 ArrayRef<std::optional<PartBounds>> bounds) {
-  return ScatterLoop(builder, op, source, indices, bounds).create(dest, {});
+  return ScatterLoop(builder, op, source, indices, bounds,
+                     /*hasOneSlice=*/false)
+      .create(dest, {});
+}
+
+Value mlir::tofu::createScatterOfOne(
+    OpBuilder &builder, tensor::ScatterOp op, Value slice, Value dest,
+    Value indices, ArrayRef<std::optional<PartBounds>> bounds) {
+  return ScatterLoop(builder, op, slice, indices, bounds, /*hasOneSlice=*/true)
+      .create(dest, {});
 }

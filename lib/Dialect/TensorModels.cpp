@@ -6,11 +6,13 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Tofu/Dialect/Combiners.h"
 #include "Tofu/Dialect/Models.h"
 #include "Tofu/Dialect/Structure.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/DialectRegistry.h"
@@ -438,32 +440,96 @@ static Value create(LocalPiece &piece, tensor::CastOp op) {
 //===----------------------------------------------------------------------===//
 
 /// Every part of the result goes through all slices, and takes what falls into
-/// it.
-static SemanticsAttr compute(tensor::ScatterOp op, std::string &why) {
-  if (!areStatic(op, why))
-    return {};
+/// it. Parts of the slices make results that add up: the slices have places of
+/// their own.
+static SemanticsAttr compute(tensor::ScatterOp op, std::string &) {
   SemanticsBuilder builder(op.getContext());
-  SmallVector<AffineExpr> dest, source, indices;
+  SmallVector<AffineExpr> place, slices;
   for (int64_t size : op.getDestType().getShape())
-    dest.push_back(builder.addDim(size));
+    place.push_back(builder.addDim(size));
+  bool addsUp =
+      bool(getNeutral(op.getDestType().getElementType(), Combiner::Sum));
   for (int64_t size : op.getIndicesType().getShape().drop_back())
-    indices.push_back(builder.addDim(size, DimKind::Unsplittable));
-  source = indices;
-  bool keepsAll = op.getSourceType().getRank() ==
-                  int64_t(indices.size()) + op.getDestType().getRank();
-  for (auto [dim, expr] : llvm::enumerate(dest)) {
+    slices.push_back(
+        addsUp ? builder.addDim(size, DimKind::Reduction, Combiner::Sum)
+               : builder.addDim(size, DimKind::Unsplittable));
+  bool keepsAll =
+      op.getSourceType().getRank() == int64_t(slices.size() + place.size());
+  for (auto [dim, expr] : llvm::enumerate(place)) {
     if (!llvm::is_contained(op.getScatterDims(), int64_t(dim)))
-      source.push_back(expr);
+      slices.push_back(expr);
     else if (keepsAll)
-      source.push_back(zero(op));
+      slices.push_back(zero(op));
   }
-  indices.push_back({});
-  builder.addOperand(source);
-  builder.addOperand(dest);
-  builder.addOperand(indices);
-  builder.addResult(dest);
+  builder.addOperand(slices);
+  builder.addOperand(place);
+  builder.addWhole(op.getIndicesType().getRank());
+  builder.addResult(place);
   builder.addLinear(3);
   return builder.build();
+}
+
+/// The axes that cut the slices.
+static AxesAttr getSliceAxes(LocalPiece &piece) {
+  SmallVector<StringAttr> axes;
+  for (auto [dim, cut] :
+       llvm::zip_equal(piece.semantics.getDims(), piece.strategy.getDims()))
+    if (dim.getKind() == DimKind::Reduction)
+      llvm::append_range(axes, cut.getNames());
+  return AxesAttr::get(piece.op->getContext(), axes);
+}
+
+/// What a part of the slices is added to: the destination on the first devices
+/// along `axes`, but for the places of all slices, and what changes no sum.
+static Value createAddends(LocalPiece &piece, tensor::ScatterOp op,
+                           AxesAttr axes,
+                           ArrayRef<std::optional<PartBounds>> bounds) {
+  OpBuilder &builder = piece.builder;
+  Location loc = op.getLoc();
+  Value dest = piece.operands[1], indices = piece.operands[2];
+  auto type = cast<RankedTensorType>(dest.getType());
+  Value isFirst =
+      createIsFirst(builder, loc, piece.strategy.getMesh(), axes, piece.mesh);
+  Value neutral =
+      createNeutralScalar(builder, loc, type.getElementType(), Combiner::Sum);
+  SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(builder, loc, dest);
+  Value empty =
+      tensor::EmptyOp::create(builder, loc, sizes, type.getElementType());
+  SmallVector<AffineMap> maps(2,
+                              builder.getMultiDimIdentityMap(type.getRank()));
+  SmallVector<utils::IteratorType> iterators(type.getRank(),
+                                             utils::IteratorType::parallel);
+  Value addend =
+      linalg::GenericOp::create(
+          builder, loc, empty.getType(), dest, empty, maps, iterators,
+          [&](OpBuilder &b, Location loc, ValueRange args) {
+            Value element =
+                arith::SelectOp::create(b, loc, isFirst, args[0], neutral);
+            linalg::YieldOp::create(b, loc, element);
+          })
+          .getResult(0);
+  for (int64_t dim : op.getScatterDims())
+    sizes[dim] = builder.getIndexAttr(1);
+  Value slice =
+      tensor::EmptyOp::create(builder, loc, sizes, type.getElementType());
+  slice = linalg::FillOp::create(builder, loc, neutral, slice).getResult(0);
+  return createScatterOfOne(builder, op, slice, addend, indices, bounds);
+}
+
+/// The indices of this device's part of the slices.
+static Value createPartIndices(LocalPiece &piece, tensor::ScatterOp op) {
+  OpBuilder &builder = piece.builder;
+  int64_t rank = op.getIndicesType().getRank(),
+          firstDim = op.getDestType().getRank();
+  SmallVector<OpFoldResult> first(rank, builder.getIndexAttr(0)),
+      steps(rank, builder.getIndexAttr(1)),
+      count = tensor::getMixedSizes(builder, op.getLoc(), piece.operands[2]);
+  for (int64_t dim = 0; dim + 1 < rank; ++dim) {
+    first[dim] = piece.iterationOffset(firstDim + dim);
+    count[dim] = piece.iterationSize(firstDim + dim);
+  }
+  return tensor::ExtractSliceOp::create(builder, op.getLoc(), piece.operands[2],
+                                        first, count, steps);
 }
 
 static Value create(LocalPiece &piece, tensor::ScatterOp op) {
@@ -474,8 +540,13 @@ static Value create(LocalPiece &piece, tensor::ScatterOp op) {
       bounds.back() =
           PartBounds{piece.resultOffset(0, dim), piece.resultSize(0, dim)};
   }
-  return createScatter(piece.builder, op, piece.operands[0], piece.operands[1],
-                       piece.operands[2], bounds);
+  Value dest = piece.operands[1], indices = piece.operands[2];
+  if (AxesAttr axes = getSliceAxes(piece); !axes.empty()) {
+    dest = createAddends(piece, op, axes, bounds);
+    indices = createPartIndices(piece, op);
+  }
+  return createScatter(piece.builder, op, piece.operands[0], dest, indices,
+                       bounds);
 }
 
 /// Each device takes a part of the few elements, which all have.

@@ -421,21 +421,6 @@ private:
     return success();
   }
 
-  /// True on the devices that are the first ones along `axes`.
-  Value createIsFirst(Location loc, AxesAttr axes) {
-    int64_t count = 1;
-    for (unsigned axis : axes.resolve(mesh))
-      count *= mesh.sizes[axis];
-    auto line = LayoutAttr::get(builder.getContext(), meshName, {axes},
-                                AxesAttr::get(builder.getContext(), {}),
-                                Combiner::None);
-    Value number = ShardOffsetOp::create(builder, loc, builder.getIndexType(),
-                                         /*dim=*/0, line, ArrayRef(count));
-    Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
-    return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, number,
-                                 zero);
-  }
-
   /// A planned element-wise operation that combines parts and initial value. If
   /// the sum stays partial, the initial value is one of the addends of it: it
   /// counts on the first devices only, or comes in partial itself.
@@ -452,7 +437,7 @@ private:
       partialOperands =
           passes ? SmallVector<int64_t>{0, 1} : SmallVector<int64_t>{1};
       if (!passes)
-        isFirst = createIsFirst(loc, partial);
+        isFirst = createIsFirst(builder, loc, meshName, partial, mesh);
     }
     auto type = cast<RankedTensorType>(parts.getType());
     AffineMap map = builder.getMultiDimIdentityMap(type.getRank());

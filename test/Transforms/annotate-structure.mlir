@@ -25,7 +25,7 @@ func.func @gather_two(%t: tensor<7x4x5xf32>, %i: tensor<6x2xindex>) -> tensor<6x
 
 // Every part of the result takes what falls into it.
 // CHECK-LABEL: @scatter(
-// CHECK: [d0 = 7, d1 = 5, d2 = 4, d3 = 3 : unsplittable], (in0[d3, 0, d1, d2], in1[d0, d1, d2], in2[d3, :]) -> (out0[d0, d1, d2]), linear [{0, 1}]
+// CHECK: [d0 = 7, d1 = 5, d2 = 4, d3 = 3 : sum], (in0[d3, 0, d1, d2], in1[d0, d1, d2], in2[:, :]) -> (out0[d0, d1, d2]), linear [{0, 1}]
 func.func @scatter(%t: tensor<7x5x4xf32>, %s: tensor<3x1x5x4xf32>) -> tensor<7x5x4xf32> {
   %i = arith.constant dense<[[1], [6], [3]]> : tensor<3x1xindex>
   %0 = tensor.scatter %s into %t[%i] scatter_dims([0]) unique : (tensor<3x1x5x4xf32>, tensor<7x5x4xf32>, tensor<3x1xindex>) -> tensor<7x5x4xf32>
@@ -33,7 +33,7 @@ func.func @scatter(%t: tensor<7x5x4xf32>, %s: tensor<3x1x5x4xf32>) -> tensor<7x5
 }
 
 // CHECK-LABEL: @scatter_points(
-// CHECK: [d0 = 5, d1 = 6, d2 = 2 : unsplittable, d3 = 2 : unsplittable], (in0[d2, d3], in1[d0, d1], in2[d2, d3, :]) -> (out0[d0, d1])
+// CHECK: [d0 = 5, d1 = 6, d2 = 2 : sum, d3 = 2 : sum], (in0[d2, d3], in1[d0, d1], in2[:, :, :]) -> (out0[d0, d1])
 func.func @scatter_points(%t: tensor<5x6xi32>, %s: tensor<2x2xi32>) -> tensor<5x6xi32> {
   %i = arith.constant dense<[[[0, 5], [4, 1]], [[2, 2], [2, 3]]]> : tensor<2x2x2xi64>
   %0 = tensor.scatter %s into %t[%i] scatter_dims([0, 1]) unique : (tensor<2x2xi32>, tensor<5x6xi32>, tensor<2x2x2xi64>) -> tensor<5x6xi32>

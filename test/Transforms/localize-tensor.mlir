@@ -54,6 +54,37 @@ func.func @extract(%a: tensor<8xf32> {tofu.layout = #x1}) -> (tensor<4xf32> {tof
   return %0 : tensor<4xf32>
 }
 
+// Slices are put into their places on the device that has them. All others, and
+// of the destination all but the first device, have there what changes no sum.
+// CHECK-LABEL: func.func @scatter(
+// CHECK-SAME: %[[T:[^:]+]]: tensor<9x5xf32>
+// CHECK-SAME: %[[S:[^:]+]]: tensor<?x5xf32>
+// CHECK-SAME: %[[I:[^:]+]]: tensor<3x1xindex>
+// CHECK: %[[NUMBER:.*]] = tofu.shard_offset 0 of #tofu.layout<@mesh, [{x}]> in [2] : index
+// CHECK: %[[FIRST:.*]] = arith.cmpi eq, %[[NUMBER]], %{{.*}} : index
+// CHECK: %[[ZERO:.*]] = arith.constant -0.000000e+00 : f32
+// CHECK: %[[ONE:.*]] = linalg.generic {{.*}} ins(%[[T]] : tensor<9x5xf32>)
+// CHECK: arith.select %[[FIRST]], %{{.*}}, %[[ZERO]] : f32
+// CHECK: %[[SLICE:.*]] = linalg.fill ins(%[[ZERO]] : f32) outs(%{{.*}} : tensor<1x5xf32>)
+// CHECK: %[[ADDENDS:.*]] = scf.for {{.*}} iter_args(%[[A:.*]] = %[[ONE]])
+// CHECK: tensor.extract %[[I]]
+// CHECK: tensor.insert_slice %{{.*}} into %[[A]]
+// CHECK: %[[FROM:.*]] = tofu.shard_offset 2 of #tofu.layout<@mesh, [{}, {}, {x}]> in [9, 5, 3]
+// CHECK: %[[MINE:.*]] = tensor.extract_slice %[[I]][%[[FROM]], 0]
+// CHECK: scf.for {{.*}} iter_args(%[[B:.*]] = %[[ADDENDS]])
+// CHECK: tensor.extract %[[MINE]]
+// CHECK: tensor.extract_slice %[[S]]
+// CHECK: tensor.insert_slice %{{.*}} into %[[B]]
+// CHECK: tofu.reshard %{{.*}} from #tofu.layout<@mesh, [{}, {}], sum {x}> to #tofu.layout<@mesh, [{x}, {}]> in [9, 5]
+func.func @scatter(%t: tensor<9x5xf32> {tofu.layout = #tofu.layout<@mesh, [{}, {}]>}, %s: tensor<3x5xf32> {tofu.layout = #rows},
+                   %i: tensor<3x1xindex> {tofu.layout = #tofu.layout<@mesh, [{}, {}]>}) -> (tensor<9x5xf32> {tofu.layout = #rows}) {
+  %0 = tensor.scatter %s into %t[%i] scatter_dims([0]) unique
+      {tofu.semantics = #tofu.semantics<[m = 9, n = 5, b = 3 : sum], (s[b, n], t[m, n], i[:, :]) -> (r[m, n])>,
+       tofu.strategy = #tofu.strategy<@mesh, [{}, {}, {x}]>, tofu.layouts = [#rows]}
+      : (tensor<3x5xf32>, tensor<9x5xf32>, tensor<3x1xindex>) -> tensor<9x5xf32>
+  return %0 : tensor<9x5xf32>
+}
+
 // One row: the box of every device has it as its only one.
 // CHECK-LABEL: func.func @extract_row(
 // CHECK-SAME: %[[A:[^:]+]]: tensor<4x4xf32>

@@ -187,6 +187,11 @@ OpFoldResult getShardSize(OpBuilder &builder, Location loc, unsigned dim,
                           PlacementAttrInterface placement,
                           const GlobalShape &shape, const search::Mesh &mesh);
 
+/// True on the devices that are the first ones along `axes` of a mesh.
+Value createIsFirst(OpBuilder &builder, Location loc,
+                    FlatSymbolRefAttr meshName, AxesAttr axes,
+                    const search::Mesh &mesh);
+
 /// A tensor of undefined contents, as large as this device's box.
 Value createLocalEmpty(OpBuilder &builder, Location loc, Type elementType,
                        const GlobalShape &shape,

@@ -47,6 +47,12 @@ Value createScatter(OpBuilder &builder, tensor::ScatterOp op, Value source,
                     Value dest, Value indices,
                     ArrayRef<std::optional<PartBounds>> bounds);
 
+/// A loop that puts `slice`, with size one along the scattered dims, wherever
+/// `op` puts a slice of its source.
+Value createScatterOfOne(OpBuilder &builder, tensor::ScatterOp op, Value slice,
+                         Value dest, Value indices,
+                         ArrayRef<std::optional<PartBounds>> bounds);
+
 } // namespace mlir::tofu
 
 #endif // TOFU_DIALECT_STRUCTURE_H

@@ -9,6 +9,7 @@
 #include "Tofu/Dialect/Structure.h"
 
 #include "Gather.h"
+#include "Tofu/Dialect/Models.h"
 
 #include "mlir/Dialect/Affine/Utils.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -199,6 +200,14 @@ void mlir::tofu::structureTensorOps(RewriterBase &rewriter, Operation *root) {
   }
 }
 
+/// Drops unused operands and results of `ops`.
+static LogicalResult dropUnused(MLIRContext *context,
+                                ArrayRef<Operation *> ops) {
+  RewritePatternSet patterns(context);
+  linalg::populateEraseUnusedOperandsAndResultsPatterns(patterns);
+  return applyOpPatternsGreedily(ops, std::move(patterns));
+}
+
 LogicalResult mlir::tofu::dropUnusedResults(Operation *root) {
   SmallVector<Operation *> ops;
   root->walk([&](linalg::GenericOp op) {
@@ -206,9 +215,164 @@ LogicalResult mlir::tofu::dropUnusedResults(Operation *root) {
                      [](Value result) { return result.use_empty(); }))
       ops.push_back(op);
   });
-  RewritePatternSet patterns(root->getContext());
-  linalg::populateEraseUnusedOperandsAndResultsPatterns(patterns);
-  return applyOpPatternsGreedily(ops, std::move(patterns));
+  return dropUnused(root->getContext(), ops);
+}
+
+//===----------------------------------------------------------------------===//
+// Reductions of their own
+//===----------------------------------------------------------------------===//
+
+/// The number of reductions of `op` that can't be cut.
+static unsigned countWhole(linalg::GenericOp op) {
+  std::string why;
+  SemanticsAttr semantics = computeSemantics(op, why);
+  unsigned count = 0;
+  for (auto [loop, kind] : llvm::enumerate(op.getIteratorTypesArray())) {
+    if (kind != utils::IteratorType::reduction)
+      continue;
+    bool isWhole = !semantics ||
+                   semantics.getDims()[loop].getKind() == DimKind::Unsplittable;
+    count +=
+        isWhole && (!semantics || semantics.getDims()[loop].getSize() != 1);
+  }
+  return count;
+}
+
+namespace {
+/// What a result of a body is made of.
+struct Makings {
+  DenseSet<Operation *> ops;
+  llvm::SmallBitVector results; ///< what those so far are needed of
+};
+} // namespace
+
+static Makings getMakings(linalg::GenericOp op, unsigned result) {
+  Makings makings;
+  makings.results.resize(op->getNumResults());
+  makings.results.set(result);
+  SmallVector<Value> todo = {op.getBody()->getTerminator()->getOperand(result)};
+  while (!todo.empty()) {
+    Value value = todo.pop_back_val();
+    const auto *sofar = llvm::find(op.getRegionOutputArgs(), value);
+    if (sofar != op.getRegionOutputArgs().end())
+      makings.results.set(sofar - op.getRegionOutputArgs().begin());
+    Operation *def = value.getDefiningOp();
+    if (!def || def->getBlock() != op.getBody() ||
+        !makings.ops.insert(def).second)
+      continue;
+    def->walk([&](Operation *inner) {
+      llvm::append_range(todo, inner->getOperands());
+    });
+  }
+  return makings;
+}
+
+/// Sets of results that depend on each other.
+static SmallVector<Makings> getGroups(linalg::GenericOp op) {
+  SmallVector<Makings> groups;
+  for (unsigned result = 0; result < op->getNumResults(); ++result) {
+    Makings makings = getMakings(op, result);
+    for (auto *it = groups.begin(); it != groups.end();) {
+      if (!it->results.anyCommon(makings.results)) {
+        ++it;
+        continue;
+      }
+      makings.results |= it->results;
+      makings.ops.insert(it->ops.begin(), it->ops.end());
+      it = groups.erase(it);
+    }
+    groups.push_back(std::move(makings));
+  }
+  llvm::sort(groups, [](const Makings &a, const Makings &b) {
+    return a.results.find_first() < b.results.find_first();
+  });
+  return groups;
+}
+
+/// An operation that computes some results of `op`.
+static linalg::GenericOp createGroup(RewriterBase &rewriter,
+                                     linalg::GenericOp op,
+                                     const Makings &makings) {
+  SmallVector<Value> outputs;
+  SmallVector<AffineMap> maps(op.getIndexingMapsArray());
+  maps.truncate(op.getNumDpsInputs());
+  for (unsigned result : makings.results.set_bits()) {
+    OpOperand *init = op.getDpsInitOperand(result);
+    outputs.push_back(init->get());
+    maps.push_back(op.getMatchingIndexingMap(init));
+  }
+  auto group = linalg::GenericOp::create(
+      rewriter, op.getLoc(), TypeRange(ValueRange(outputs)), op.getInputs(),
+      outputs, maps, op.getIteratorTypesArray(),
+      [&](OpBuilder &b, Location loc, ValueRange args) {
+        IRMapping mapping;
+        mapping.map(op.getRegionInputArgs(),
+                    args.take_front(op.getNumDpsInputs()));
+        ValueRange sofar = args.drop_front(op.getNumDpsInputs());
+        for (auto [result, arg] :
+             llvm::zip_equal(makings.results.set_bits(), sofar))
+          mapping.map(op.getRegionOutputArgs()[result], arg);
+        for (Operation &inner : op.getBody()->without_terminator())
+          if (makings.ops.contains(&inner))
+            b.clone(inner, mapping);
+        SmallVector<Value> yielded;
+        for (unsigned result : makings.results.set_bits())
+          yielded.push_back(mapping.lookupOrDefault(
+              op.getBody()->getTerminator()->getOperand(result)));
+        linalg::YieldOp::create(b, loc, yielded);
+      });
+  group->setDiscardableAttrs(op->getDiscardableAttrDictionary());
+  return group;
+}
+
+/// Replaces `op` by one operation per group, if one of these can be cut where
+/// `op` can't.
+static void splitReduction(RewriterBase &rewriter, linalg::GenericOp op,
+                           SmallVectorImpl<Operation *> &made) {
+  unsigned numWhole = countWhole(op);
+  if (numWhole == 0)
+    return;
+  SmallVector<Makings> groups = getGroups(op);
+  if (groups.size() < 2)
+    return;
+  rewriter.setInsertionPoint(op);
+  SmallVector<Value> results(op->getNumResults());
+  SmallVector<Operation *> split;
+  for (const Makings &makings : groups) {
+    linalg::GenericOp group = createGroup(rewriter, op, makings);
+    split.push_back(group);
+    for (auto [result, value] :
+         llvm::zip_equal(makings.results.set_bits(), group->getResults()))
+      results[result] = value;
+  }
+  bool gains = llvm::any_of(split, [&](Operation *group) {
+    return countWhole(cast<linalg::GenericOp>(group)) < numWhole;
+  });
+  if (gains) {
+    rewriter.replaceOp(op, results);
+    llvm::append_range(made, split);
+    return;
+  }
+  for (Operation *group : split)
+    rewriter.eraseOp(group);
+}
+
+LogicalResult mlir::tofu::splitReductions(RewriterBase &rewriter,
+                                          Operation *root) {
+  SmallVector<linalg::GenericOp> ops;
+  root->walk([&](linalg::GenericOp op) {
+    bool isPure = llvm::all_of(*op.getBody(), [](Operation &inner) {
+      return isMemoryEffectFree(&inner);
+    });
+    if (op.hasPureTensorSemantics() && op->getNumResults() > 1 &&
+        op.getNumReductionLoops() > 0 && isPure &&
+        !op->hasAttr(TofuDialect::kSemantics))
+      ops.push_back(op);
+  });
+  SmallVector<Operation *> made;
+  for (linalg::GenericOp op : ops)
+    splitReduction(rewriter, op, made);
+  return dropUnused(root->getContext(), made);
 }
 
 //===----------------------------------------------------------------------===//

@@ -128,6 +128,8 @@ struct AnnotatePass : public tofu::impl::AnnotatePassBase<AnnotatePass> {
     IRRewriter rewriter(&getContext());
     structureTensorOps(rewriter, getOperation());
     structureIndexing(rewriter, getOperation());
+    if (failed(splitReductions(rewriter, getOperation())))
+      return signalPassFailure();
     for (auto function : getOperation().getOps<func::FuncOp>())
       if (!function.isExternal() && failed(annotate(function)))
         return signalPassFailure();

@@ -96,6 +96,28 @@ func.func @min_and_max(%x: tensor<6x4xf32>) -> (tensor<f32>, tensor<f32>) {
   return %0#0, %0#1 : tensor<f32>, tensor<f32>
 }
 
+// A sum beside the index of the greatest element is a reduction of its own.
+// CHECK-LABEL: @sum_and_argmax(
+// CHECK: linalg.generic {{.*}} outs(%{{.*}}, %{{.*}} : tensor<6xi32>, tensor<6xi64>)
+// CHECK-SAME: [d0 = 6, d1 = 9 : region], (in0[d0, d1], in1[d0], in2[d0]) -> (out0[d0], out1[d0])
+// CHECK: linalg.generic {{.*}} outs(%{{.*}} : tensor<6xf32>)
+// CHECK-SAME: [d0 = 6, d1 = 9 : sum], (in0[d0, d1], init out0[d0]) -> (out0[d0])
+func.func @sum_and_argmax(%x: tensor<6x9xi32>, %y: tensor<6x9xf32>, %a: tensor<6xi32>, %s: tensor<6xf32>, %b: tensor<6xi64>)
+    -> (tensor<6xi32>, tensor<6xf32>, tensor<6xi64>) {
+  %0:3 = linalg.generic {indexing_maps = [#id, #id, #row, #row, #row], iterator_types = ["parallel", "reduction"]}
+      ins(%x, %y : tensor<6x9xi32>, tensor<6x9xf32>) outs(%a, %s, %b : tensor<6xi32>, tensor<6xf32>, tensor<6xi64>) {
+    ^bb0(%in: i32, %addend: f32, %best: i32, %sum: f32, %at: i64):
+      %j = linalg.index 1 : index
+      %n = arith.index_cast %j : index to i64
+      %more = arith.cmpi sgt, %in, %best : i32
+      %r0 = arith.maxsi %in, %best : i32
+      %r1 = arith.addf %sum, %addend : f32
+      %r2 = arith.select %more, %n, %at : i64
+      linalg.yield %r0, %r1, %r2 : i32, f32, i64
+  } -> (tensor<6xi32>, tensor<6xf32>, tensor<6xi64>)
+  return %0#0, %0#1, %0#2 : tensor<6xi32>, tensor<6xf32>, tensor<6xi64>
+}
+
 // It may begin with any elements.
 // CHECK-LABEL: @begins_anywhere(
 // CHECK: [d0 = 9, d1 = 8 : region], (in0[d0, d1], in1[d0], in2[d0]) -> (out0[d0], out1[d0])

@@ -23,6 +23,11 @@ namespace mlir::tofu {
 /// index beside a maximum: the rest may then be cut, fused and vectorized.
 LogicalResult dropUnusedResults(Operation *root);
 
+/// Below `root`, makes several operations of a linalg.generic with reductions
+/// that can't be cut, if some of its results don't depend on each other and can
+/// be cut alone, such as a sum beside the index of a maximum.
+LogicalResult splitReductions(RewriterBase &rewriter, Operation *root);
+
 /// Below `root`, has the body of a linalg.generic extract from the inputs whose
 /// index has more than sums of dims with positive factors, such as one that
 /// runs backwards: unlike the indexing maps, what it extracts can be rebased to

@@ -14,8 +14,8 @@ include "mlir/Pass/PassBase.td"
 def AnnotatePass : Pass<"tofu-annotate", "::mlir::ModuleOp"> {
   let summary = "Describes what every operation reads and writes";
   let description = [{
-    Inlines calls, drops results of `linalg.generic` that nobody uses, and
-    rewrites operations of the tensor dialect that are structured ones in short
+    Inlines calls, drops results of `linalg.generic` that nobody uses, gives
+    those that can only be cut apart operations of their own, and rewrites operations of the tensor dialect that are structured ones in short
     (`generate`, `gather`, `bitcast`, `insert`, `reshape`). Then it gives every
     operation on tensors its `#tofu.semantics`, a call of a declaration that of
     the declaration. An operation that already has some keeps it. What has none

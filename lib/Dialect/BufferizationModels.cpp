@@ -23,14 +23,12 @@ computeMaterialize(bufferization::MaterializeInDestinationOp op,
     why = "it writes to a buffer";
     return {};
   }
-  if (hasDynamicTensors(op)) {
-    why = "sizes are not known";
-    return {};
-  }
   SemanticsBuilder builder(op->getContext());
   SmallVector<AffineExpr> index;
-  for (int64_t size : cast<RankedTensorType>(op.getDest().getType()).getShape())
-    index.push_back(builder.addDim(size));
+  for (auto [size, other] : llvm::zip_equal(
+           cast<RankedTensorType>(op.getDest().getType()).getShape(),
+           cast<RankedTensorType>(op.getSource().getType()).getShape()))
+    index.push_back(builder.addDim(ShapedType::isDynamic(size) ? other : size));
   builder.addOperand(index);
   builder.addOperand(index);
   builder.addResult(index);

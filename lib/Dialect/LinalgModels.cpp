@@ -12,6 +12,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "AttributeSyntax.h"
 #include "Gather.h"
 #include "RegionReduction.h"
 #include "Tofu/Dialect/Linearity.h"
@@ -23,6 +24,7 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/IR/Matchers.h"
+#include "mlir/Interfaces/ValueBoundsOpInterface.h"
 #include "llvm/ADT/SmallBitVector.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -161,24 +163,79 @@ static Combiners matchCombiners(linalg::LinalgOp op) {
 // Which dims can be cut
 //===----------------------------------------------------------------------===//
 
-/// True if a dim of unknown size is a part of an index. How many of the
-/// tensor's indices it then takes is not known; by itself, it takes all.
-static bool isUnknownPart(AffineExpr expr, ArrayRef<int64_t> sizes) {
+/// A tensor dim that loop `loop` of `op` indexes by itself.
+static std::optional<TensorDim> findIndexed(linalg::LinalgOp op,
+                                            unsigned loop) {
+  AffineExpr expr = getAffineDimExpr(loop, op.getContext());
+  for (OpOperand &operand : op->getOpOperands()) {
+    AffineMap map = op.getMatchingIndexingMap(&operand);
+    if (std::optional<unsigned> dim = map.getResultPosition(expr))
+      return TensorDim{operand.get(), *dim};
+  }
+  return std::nullopt;
+}
+
+/// True if a window over one loop of unknown size is known to take all of a
+/// tensor dim that it can: the dim ends before the window could go one step
+/// farther. What a part of the loop reads then follows from the dim's size.
+static bool fillsDim(linalg::LinalgOp op, TensorDim of, AffineExpr expr,
+                     ArrayRef<int64_t> sizes) {
+  auto linear = toLinear(expr, sizes);
+  if (failed(linear))
+    return false;
+  int64_t end = linear->front().constant;
+  const search::LinearExpr::Term *moving = nullptr;
+  for (const search::LinearExpr::Term &term : linear->front().terms) {
+    int64_t size = sizes[term.dim];
+    if (ShapedType::isDynamic(size) && moving)
+      return false;
+    if (ShapedType::isDynamic(size))
+      moving = &term;
+    else
+      end += term.coefficient * (size - 1);
+  }
+  std::optional<TensorDim> loop =
+      moving ? findIndexed(op, moving->dim) : std::nullopt;
+  if (!loop || !isa<RankedTensorType>(loop->tensor.getType()))
+    return false;
+  // After n steps the window would end at factor * n + end.
+  using Bounds = ValueBoundsConstraintSet;
+  Bounds::Variable count(loop->tensor, loop->dim), size(of.tensor, of.dim);
+  AffineExpr steps = getAffineDimExpr(0, op.getContext());
+  auto most = AffineMap::get(1, 0, steps * moving->coefficient + end);
+  return Bounds::compare(size, Bounds::ComparisonOperator::LE,
+                         Bounds::Variable(most, ArrayRef(count)));
+}
+
+/// True if a dim of unknown size is a part of an index of a tensor dim, and how
+/// many of the tensor's indices it takes is not known. By itself, it takes all.
+static bool isUnknownPart(linalg::LinalgOp op, TensorDim of, AffineExpr expr,
+                          ArrayRef<int64_t> sizes) {
   if (isa<AffineDimExpr>(expr))
     return false;
   for (auto [dim, size] : llvm::enumerate(sizes))
     if (ShapedType::isDynamic(size) && expr.isFunctionOfDim(dim))
-      return true;
+      return !fillsDim(op, of, expr, sizes);
   return false;
+}
+
+/// True if a part of the loops reads of `operand` what `expr`, the index of its
+/// dim `dim`, says.
+static bool isKnownIndex(linalg::LinalgOp op, OpOperand &operand, unsigned dim,
+                         AffineExpr expr, ArrayRef<int64_t> sizes) {
+  return isRelative(expr) &&
+         !isUnknownPart(op, {operand.get(), dim}, expr, sizes);
 }
 
 /// Marks the dims of index expressions that no part can be rebased for, or
 /// whose parts are not known to be within the tensor.
-static void markUnsplittable(AffineMap map, ArrayRef<int64_t> sizes,
+static void markUnsplittable(linalg::LinalgOp op, OpOperand &operand,
+                             ArrayRef<int64_t> sizes,
                              llvm::SmallBitVector &unsplittable) {
-  for (AffineExpr expr : map.getResults()) {
+  AffineMap map = op.getMatchingIndexingMap(&operand);
+  for (auto [dim, expr] : llvm::enumerate(map.getResults())) {
     if (isa<AffineConstantExpr>(expr) ||
-        (isRelative(expr) && !isUnknownPart(expr, sizes)))
+        isKnownIndex(op, operand, dim, expr, sizes))
       continue;
     expr.walk([&](AffineExpr sub) {
       if (auto dim = dyn_cast<AffineDimExpr>(sub))
@@ -282,10 +339,6 @@ static SmallVector<Combiners> getCombiners(linalg::LinalgOp op,
   SmallVector<Combiners> combiners(op.getNumLoops(), matchCombiners(op));
   if (op.getNumReductionLoops() == 0 || !combiners[0].empty())
     return combiners;
-  if (hasDynamicTensors(op)) {
-    why = "merging its parts takes sizes that are known";
-    return combiners;
-  }
   std::optional<RegionReduction> reduction = matchRegionReduction(op, why);
   if (!reduction)
     return combiners;
@@ -309,7 +362,7 @@ static void explainWhole(linalg::LinalgOp op, ArrayRef<int64_t> sizes,
     bool isReduction = type == utils::IteratorType::reduction;
     if (unsplittable[dim])
       why = ShapedType::isDynamic(sizes[dim])
-                ? "a window over it has a box of unknown size"
+                ? "a window may not move over all of a dim of unknown size"
                 : "an index has more than sums of dims with positive factors";
     else if (isReduction && combiners[dim].empty())
       why = reduces;
@@ -324,8 +377,8 @@ static void addDims(linalg::LinalgOp op, ArrayRef<int64_t> sizes,
                     ArrayRef<Combiners> combiners, SemanticsBuilder &builder,
                     std::string &why) {
   llvm::SmallBitVector unsplittable(op.getNumLoops());
-  for (AffineMap map : op.getIndexingMapsArray())
-    markUnsplittable(map, sizes, unsplittable);
+  for (OpOperand &operand : op->getOpOperands())
+    markUnsplittable(op, operand, sizes, unsplittable);
   explainWhole(op, sizes, combiners, unsplittable, why);
   for (auto [dim, type] : llvm::enumerate(op.getIteratorTypesArray())) {
     if (unsplittable[dim] || isUnsplittable(op, dim, combiners[dim]))
@@ -339,13 +392,14 @@ static void addDims(linalg::LinalgOp op, ArrayRef<int64_t> sizes,
 
 /// Index of an operand. An expression that can't be rebased reads the whole
 /// dim, since the local operation keeps its maps.
-static SmallVector<AffineExpr> getIndex(AffineMap map,
+static SmallVector<AffineExpr> getIndex(linalg::LinalgOp op, OpOperand &operand,
                                         ArrayRef<int64_t> sizes) {
   SmallVector<AffineExpr> index;
-  for (AffineExpr expr : map.getResults()) {
+  AffineMap map = op.getMatchingIndexingMap(&operand);
+  for (auto [dim, expr] : llvm::enumerate(map.getResults())) {
     auto constant = dyn_cast<AffineConstantExpr>(expr);
     bool keep = constant ? constant.getValue() == 0
-                         : isRelative(expr) && !isUnknownPart(expr, sizes);
+                         : isKnownIndex(op, operand, dim, expr, sizes);
     index.push_back(keep ? expr : AffineExpr());
   }
   return index;
@@ -360,8 +414,7 @@ static void addOperands(linalg::LinalgOp op, ArrayRef<int64_t> sizes,
   for (OpOperand &operand : op->getOpOperands()) {
     if (!isa<RankedTensorType>(operand.get().getType()))
       continue;
-    SmallVector<AffineExpr> index =
-        getIndex(op.getMatchingIndexingMap(&operand), sizes);
+    SmallVector<AffineExpr> index = getIndex(op, operand, sizes);
     if (!op.isDpsInit(&operand)) {
       builder.addOperand(index);
       continue;

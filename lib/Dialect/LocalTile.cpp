@@ -62,6 +62,7 @@ private:
   FailureOr<SmallVector<Value>> createPartial();
   Value dropPartsDim(Value value, unsigned result);
   LogicalResult rebase(unsigned tensor);
+  bool isWhole(unsigned tensor);
   Value takeSlice(tensor::ExtractSliceOp slice, unsigned tensor);
   Value cast(Value value, Type type);
   void clean();
@@ -71,8 +72,7 @@ private:
   Location loc;
   Operation *copy = nullptr;
   SmallVector<Value> placeholders;
-  SmallVector<int64_t> ranges;
-  SmallVector<OpFoldResult> offsets, sizes;
+  SmallVector<OpFoldResult> ranges, offsets, sizes;
   std::optional<unsigned> reduction;
 };
 
@@ -81,10 +81,10 @@ private:
 void LocalTile::createCopy() {
   IRMapping mapping = piece.mapping;
   SmallVector<Value> tensors = getTensorOperands(piece.op);
-  for (Value tensor : tensors) {
-    auto type = mlir::cast<RankedTensorType>(tensor.getType());
+  for (auto [i, tensor] : llvm::enumerate(tensors)) {
     placeholders.push_back(tensor::EmptyOp::create(
-        builder, loc, type.getShape(), type.getElementType()));
+        builder, loc, mlir::cast<RankedTensorType>(tensor.getType()),
+        piece.operandShape(i).values));
     mapping.map(tensor, placeholders.back());
   }
   copy = builder.clone(*piece.op, mapping);
@@ -100,12 +100,8 @@ void LocalTile::createCopy() {
 
 LogicalResult LocalTile::findBounds() {
   for (Range range :
-       mlir::cast<TilingInterface>(copy).getIterationDomain(builder)) {
-    std::optional<int64_t> size = getConstantIntValue(range.size);
-    if (!size)
-      return piece.op->emitOpError("has a loop of unknown size");
-    ranges.push_back(*size);
-  }
+       mlir::cast<TilingInterface>(copy).getIterationDomain(builder))
+    ranges.push_back(range.size);
   if (ranges.size() > piece.semantics.getDims().size())
     return piece.op->emitOpError()
            << "has " << ranges.size() << " loops, its semantics "
@@ -114,8 +110,7 @@ LogicalResult LocalTile::findBounds() {
     bool isCut = !piece.strategy.getDims()[loop].empty();
     offsets.push_back(isCut ? piece.iterationOffset(loop)
                             : builder.getIndexAttr(0));
-    sizes.push_back(isCut ? piece.iterationSize(loop)
-                          : builder.getIndexAttr(range));
+    sizes.push_back(isCut ? piece.iterationSize(loop) : range);
     if (isCut &&
         piece.semantics.getDims()[loop].getKind() == DimKind::Reduction)
       reduction = loop;
@@ -154,6 +149,16 @@ Value LocalTile::takeSlice(tensor::ExtractSliceOp slice, unsigned tensor) {
   return cast(taken, slice.getType());
 }
 
+/// True if this device has all of an operand.
+bool LocalTile::isWhole(unsigned tensor) {
+  SmallVector<int64_t> shape = piece.operandShape(tensor).sizes;
+  PlacementAttrInterface placement = getOperandPlacement(
+      piece.semantics, piece.strategy, tensor, shape, piece.mesh);
+  return llvm::all_of(llvm::seq<unsigned>(0, shape.size()), [&](unsigned dim) {
+    return isWholeDim(placement, shape, dim, piece.mesh);
+  });
+}
+
 /// Has the tile use the local operand.
 LogicalResult LocalTile::rebase(unsigned tensor) {
   Value local = piece.operands[tensor];
@@ -167,9 +172,11 @@ LogicalResult LocalTile::rebase(unsigned tensor) {
       auto type = mlir::cast<RankedTensorType>(placeholders[tensor].getType());
       if (!number || *number < 0 || *number >= type.getRank())
         return piece.op->emitOpError("asks for a dim that is not known");
-      dim.replaceAllUsesWith(
-          arith::ConstantIndexOp::create(builder, loc, type.getDimSize(*number))
-              .getResult());
+      OpBuilder::InsertionGuard guard(builder);
+      builder.setInsertionPoint(dim);
+      dim.replaceAllUsesWith(getValueOrCreateConstantIndexOp(
+          builder, loc,
+          piece.operandShape(tensor).getSize(builder.getContext(), *number)));
       dim.erase();
       continue;
     }
@@ -184,10 +191,10 @@ LogicalResult LocalTile::rebase(unsigned tensor) {
       slice.erase();
       continue;
     }
-    if (local.getType() != placeholders[tensor].getType())
+    if (!isWhole(tensor))
       return piece.op->emitOpError()
              << "operand " << tensor << " is used whole, but cut";
-    use.set(local);
+    use.set(cast(local, placeholders[tensor].getType()));
   }
   return success();
 }
@@ -214,8 +221,7 @@ Value LocalTile::dropPartsDim(Value value, unsigned result) {
 /// A tile that starts from neutral elements.
 FailureOr<SmallVector<Value>> LocalTile::createPartial() {
   FailureOr<SmallVector<Value>> global =
-      createPartialInit(builder, copy, *reduction,
-                        getAsIndexOpFoldResult(builder.getContext(), ranges));
+      createPartialInit(builder, copy, *reduction, ranges);
   FailureOr<SmallVector<Value>> local =
       createPartialInit(builder, copy, *reduction, sizes);
   if (failed(global) || failed(local))

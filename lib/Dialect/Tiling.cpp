@@ -69,7 +69,8 @@ class Scratch {
 public:
   explicit Scratch(Operation *op);
 
-  /// Sizes of the loops, if they begin at zero and go in steps of one.
+  /// Sizes of the loops, if they begin at zero and go in steps of one. Some may
+  /// be unknown.
   FailureOr<SmallVector<int64_t>> getRanges();
 
   /// The dim of result `i`'s partial results that numbers the parts of a loop.
@@ -86,6 +87,11 @@ private:
   FailureOr<TileBox> readResult(unsigned i, llvm::SmallBitVector &blamed);
   std::optional<TileDim> readDim(OpFoldResult offset, OpFoldResult size,
                                  int64_t bound);
+  bool hasUnknownLoop(const TileDim &dim) const;
+  std::optional<unsigned> getUnknownLoop(const TileDim &dim) const;
+  bool isAsLarge(unsigned loop, Value tensor, unsigned dim,
+                 ArrayRef<TileBox> results) const;
+  void dropUnknownDims(TileBoxes &boxes) const;
   FailureOr<search::LinearExpr> toLinearExpr(AffineExpr expr);
   /// The expression of an offset or size of a loop; null for other values.
   AffineExpr getBound(Value value);
@@ -98,6 +104,7 @@ private:
   Operation *copy;
   SmallVector<Value> tensors; ///< in the order of the operation's semantics
   SmallVector<int64_t> ranges;
+  SmallVector<OpFoldResult> rangeSizes; ///< values where they are unknown
   /// Offsets, then sizes, of the loops.
   SmallVector<Value> bounds;
   SmallVector<OpFoldResult> offsets, sizes;
@@ -137,11 +144,12 @@ FailureOr<SmallVector<int64_t>> Scratch::getRanges() {
   auto tiling = cast<TilingInterface>(copy);
   SmallVector<Range> domain = tiling.getIterationDomain(builder);
   for (Range range : domain) {
-    std::optional<int64_t> size = getConstantIntValue(range.size);
-    if (!size || !isConstantIntValue(range.offset, 0) ||
+    if (!isConstantIntValue(range.offset, 0) ||
         !isConstantIntValue(range.stride, 1))
       return failure();
-    ranges.push_back(*size);
+    ranges.push_back(
+        getConstantIntValue(range.size).value_or(ShapedType::kDynamic));
+    rangeSizes.push_back(range.size);
   }
   if (tiling.getLoopIteratorTypes().size() != ranges.size())
     return failure();
@@ -241,19 +249,17 @@ std::optional<TileDim> Scratch::readDim(OpFoldResult offset, OpFoldResult size,
 /// Has the interface make a tile before the copy.
 LogicalResult Scratch::tile(const Cut &cut) {
   builder.setInsertionPoint(copy);
-  for (auto [i, range] : llvm::enumerate(ranges)) {
+  for (auto [i, range] : llvm::enumerate(rangeSizes)) {
     bool isCut = cut.contains(i);
     offsets.push_back(isCut ? OpFoldResult(bounds[i])
                             : builder.getIndexAttr(0));
-    sizes.push_back(isCut ? OpFoldResult(bounds[numLoops() + i])
-                          : builder.getIndexAttr(range));
+    sizes.push_back(isCut ? OpFoldResult(bounds[numLoops() + i]) : range);
   }
   if (!cut.reduction)
     return cast<TilingInterface>(copy).getTiledImplementation(builder, offsets,
                                                               sizes);
   FailureOr<SmallVector<Value>> init =
-      createPartialInit(builder, copy, *cut.reduction,
-                        getAsIndexOpFoldResult(builder.getContext(), ranges));
+      createPartialInit(builder, copy, *cut.reduction, rangeSizes);
   if (failed(init))
     return failure();
   return tilePartially(builder, copy, *cut.reduction, *init, offsets, sizes);
@@ -339,17 +345,82 @@ llvm::SmallBitVector Scratch::getLoops(OpFoldResult value) {
 }
 
 /// True if the boxes of the tiles along one loop are disjoint, and together all
-/// of a dim of `bound` indices.
+/// of a dim of `bound` indices. All tiles together are all of a result.
 static bool tilesDim(const TileDim &dim, ArrayRef<int64_t> ranges,
                      int64_t bound) {
   unsigned numFactors = 0;
   int64_t end = dim.offset;
   for (auto [factor, range] : llvm::zip_equal(dim.factors, ranges)) {
     numFactors += factor != 0;
-    end += factor * range;
+    end += ShapedType::isDynamic(range) ? 0 : factor * range;
   }
-  return numFactors == 1 && dim.offset == 0 && end >= bound &&
+  return numFactors == 1 && dim.offset == 0 &&
+         (ShapedType::isDynamic(bound) || end >= bound) &&
          llvm::is_contained(dim.factors, dim.window);
+}
+
+//===----------------------------------------------------------------------===//
+// Loops of unknown size
+//===----------------------------------------------------------------------===//
+
+bool Scratch::hasUnknownLoop(const TileDim &dim) const {
+  return llvm::any_of(llvm::zip_equal(dim.factors, ranges), [](auto pair) {
+    auto [factor, range] = pair;
+    return factor && ShapedType::isDynamic(range);
+  });
+}
+
+/// The loop of unknown size that indexes a dim by itself.
+std::optional<unsigned> Scratch::getUnknownLoop(const TileDim &dim) const {
+  if (dim.offset != 0 || dim.window != 1)
+    return std::nullopt;
+  std::optional<unsigned> found;
+  for (auto [loop, factor] : llvm::enumerate(dim.factors)) {
+    if (factor == 0)
+      continue;
+    if (found || factor != 1 || !ShapedType::isDynamic(ranges[loop]))
+      return std::nullopt;
+    found = loop;
+  }
+  return found;
+}
+
+/// True if dim `dim` of `tensor`, which a loop indexes, is as large as the
+/// loop: the interface has the loop's size from there, or it is the destination
+/// of a result, the tiles of which it has.
+bool Scratch::isAsLarge(unsigned loop, Value tensor, unsigned dim,
+                        ArrayRef<TileBox> results) const {
+  auto size = dyn_cast<Value>(rangeSizes[loop]);
+  auto read = size ? size.getDefiningOp<tensor::DimOp>() : tensor::DimOp();
+  if (read && read.getSource() == tensor &&
+      read.getConstantIndex() == int64_t(dim))
+    return true;
+  auto destination = dyn_cast<DestinationStyleOpInterface>(copy);
+  for (OpOperand &operand : copy->getOpOperands())
+    if (destination && operand.get() == tensor &&
+        destination.isDpsInit(&operand)) {
+      const std::optional<TileDim> &tile =
+          results[destination.getTiedOpResult(&operand).getResultNumber()][dim];
+      return tile && getUnknownLoop(*tile) == loop;
+    }
+  return false;
+}
+
+/// Takes as whole the dims of operands that a loop of unknown size indexes,
+/// unless it does so by itself, from the first to the last index.
+void Scratch::dropUnknownDims(TileBoxes &boxes) const {
+  for (auto [tensor, box] : llvm::zip_equal(tensors, boxes.operands)) {
+    if (!box)
+      continue;
+    for (auto [i, dim] : llvm::enumerate(*box)) {
+      if (!dim || !hasUnknownLoop(*dim))
+        continue;
+      std::optional<unsigned> loop = getUnknownLoop(*dim);
+      bool isDynamic = cast<RankedTensorType>(tensor.getType()).isDynamicDim(i);
+      if (!loop || !isDynamic || !isAsLarge(*loop, tensor, i, boxes.results))
+        dim = std::nullopt;
+    }
+  }
 }
 
 FailureOr<TileBox> Scratch::readResult(unsigned i,
@@ -368,10 +439,13 @@ FailureOr<TileBox> Scratch::readResult(unsigned i,
     std::optional<TileDim> dim;
     if (loops.any()) {
       dim = readDim(offset, size, bound);
-      if (!dim || !tilesDim(*dim, ranges, bound))
+      bool isUnknown = dim && hasUnknownLoop(*dim);
+      if (!dim || !tilesDim(*dim, ranges, bound) ||
+          (isUnknown && !getUnknownLoop(*dim)))
         blamed |= loops;
     } else if (!isConstantIntValue(offset, 0) ||
-               !isConstantIntValue(size, bound)) {
+               (!ShapedType::isDynamic(bound) &&
+                getConstantIntValue(size).value_or(bound) != bound)) {
       return failure();
     }
     box.push_back(dim);
@@ -404,6 +478,7 @@ FailureOr<TileBoxes> Scratch::read(const Cut &cut,
         blamed.set(loop);
   if (blamed.any())
     return failure();
+  dropUnknownDims(boxes);
   return boxes;
 }
 
@@ -456,7 +531,7 @@ static std::optional<TileBoxes> addReduction(Operation *op,
   bool isPlain = llvm::all_of(whole.results, [](const TileBox &box) {
     return llvm::all_of(box, isPlainDim);
   });
-  if (!partial || !isPlain)
+  if (!partial || !isPlain || ShapedType::isDynamicShape(ranges))
     return std::nullopt;
   SmallVector<utils::IteratorType> kinds = partial.getLoopIteratorTypes();
   for (auto [loop, kind] : llvm::enumerate(kinds)) {
@@ -540,17 +615,18 @@ SemanticsAttr mlir::tofu::computeTilingSemantics(TilingInterface op,
     why = "not on tensors only";
     return {};
   }
-  FailureOr<SmallVector<int64_t>> ranges = failure();
-  if (!hasDynamicTensors(op))
-    ranges = Scratch(op).getRanges();
+  FailureOr<SmallVector<int64_t>> ranges = Scratch(op).getRanges();
   if (failed(ranges)) {
-    why = "sizes are not known";
+    why = "its loops don't begin at zero and go in steps of one";
     return {};
   }
+  auto isLong = [&](unsigned loop) {
+    return (*ranges)[loop] > 1 || ShapedType::isDynamic((*ranges)[loop]);
+  };
   Cut cut{llvm::SmallBitVector(ranges->size()), {}};
   SmallVector<utils::IteratorType> kinds = op.getLoopIteratorTypes();
   for (auto [loop, kind] : llvm::enumerate(kinds))
-    if (kind == utils::IteratorType::parallel && (*ranges)[loop] > 1)
+    if (kind == utils::IteratorType::parallel && isLong(loop))
       cut.parallel.set(loop);
   FailureOr<TileBoxes> whole = readLargestTile(op, cut);
   if (failed(whole)) {
@@ -558,8 +634,8 @@ SemanticsAttr mlir::tofu::computeTilingSemantics(TilingInterface op,
     return {};
   }
   for (auto [loop, kind] : llvm::enumerate(kinds))
-    if (why.empty() && kind == utils::IteratorType::parallel &&
-        (*ranges)[loop] > 1 && !cut.parallel[loop])
+    if (why.empty() && kind == utils::IteratorType::parallel && isLong(loop) &&
+        !cut.parallel[loop])
       why = ("keeps dim d" + Twine(loop) +
              " whole: its tiles are not affine, or no tiles of a result")
                 .str();

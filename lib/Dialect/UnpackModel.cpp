@@ -26,6 +26,19 @@ static int64_t getUnpackedDim(linalg::UnPackOp op, int64_t i) {
   return permutation.empty() ? i : permutation[i];
 }
 
+/// True if the parts of a dim of the unpacked tensor, which has `numTiles`, are
+/// known: what its tiles fill of it is, or it has none.
+static bool isKnown(linalg::UnPackOp op, int64_t dim, int64_t numTiles) {
+  auto source = cast<RankedTensorType>(op.getSource().getType());
+  auto dest = cast<RankedTensorType>(op.getDest().getType());
+  const int64_t *tiled = llvm::find(op.getInnerDimsPos(), dim);
+  if (tiled == op.getInnerDimsPos().end())
+    return true;
+  int64_t inner = dest.getRank() + (tiled - op.getInnerDimsPos().begin());
+  return !ShapedType::isDynamic(numTiles) && !dest.isDynamicDim(dim) &&
+         !source.isDynamicDim(inner);
+}
+
 static SemanticsAttr compute(linalg::UnPackOp op, std::string &why) {
   auto dest = dyn_cast<RankedTensorType>(op.getDest().getType());
   auto source = dyn_cast<RankedTensorType>(op.getSource().getType());
@@ -33,17 +46,27 @@ static SemanticsAttr compute(linalg::UnPackOp op, std::string &why) {
     why = "not on tensors only";
     return {};
   }
-  if (!source.hasStaticShape() || !dest.hasStaticShape()) {
-    why = "sizes are not known";
-    return {};
-  }
   SemanticsBuilder builder(op.getContext());
   SmallVector<AffineExpr> tiles, unpacked(dest.getRank());
   for (int64_t i = 0; i < dest.getRank(); ++i) {
-    tiles.push_back(builder.addDim(source.getDimSize(i)));
-    unpacked[getUnpackedDim(op, i)] = tiles.back();
+    int64_t dim = getUnpackedDim(op, i);
+    if (!isKnown(op, dim, source.getDimSize(i))) {
+      tiles.push_back({});
+      why = ("keeps dim " + Twine(dim) +
+             " of its result whole: how many tiles it has is not known")
+                .str();
+      continue;
+    }
+    int64_t size = source.getDimSize(i);
+    tiles.push_back(builder.addDim(
+        ShapedType::isDynamic(size) ? dest.getDimSize(dim) : size));
+    unpacked[dim] = tiles.back();
   }
   for (auto [i, dim] : llvm::enumerate(op.getInnerDimsPos())) {
+    if (!unpacked[dim]) {
+      tiles.push_back({});
+      continue;
+    }
     int64_t size = source.getDimSize(dest.getRank() + i);
     tiles.push_back(builder.addDim(size, DimKind::Unsplittable));
     unpacked[dim] = unpacked[dim] * size + tiles.back();
@@ -66,10 +89,11 @@ struct UnpackModel
                                             LocalPiece &piece) const {
     if (!piece.operands[0])
       return requireAllRead(piece);
-    Value dest = piece.emptyResult(0);
+    SmallVector<Value> operands = {piece.operands[0], piece.emptyResult(0)};
+    for (Value size : cast<linalg::UnPackOp>(op).getInnerTiles())
+      operands.push_back(piece.mapping.lookupOrDefault(size));
     return SmallVector<Value>(
-        cloneLocal(piece, {piece.operands[0], dest}, dest.getType())
-            ->getResults());
+        cloneLocal(piece, operands, operands[1].getType())->getResults());
   }
 };
 } // namespace

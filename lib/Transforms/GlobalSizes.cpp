@@ -109,6 +109,8 @@ static std::optional<TensorDim> findBefore(TensorDim of,
     return findHandedOn(of, open);
   if (auto reshard = of.tensor.getDefiningOp<ReshardOp>())
     return TensorDim{reshard.getInput(), of.dim};
+  if (auto stack = of.tensor.getDefiningOp<StackOp>())
+    return TensorDim{stack.getInput(), of.dim - (of.dim > stack.getDim())};
   if (auto empty = of.tensor.getDefiningOp<tensor::EmptyOp>()) {
     Operation *size = empty.getDynamicSize(of.dim).getDefiningOp();
     return size ? getReadDim(size) : std::nullopt;

@@ -199,8 +199,8 @@ private:
         continue;
       unsigned tensor = tensorNumber(op, operand.getOperandNumber());
       if (semantics.getOperands()[tensor].getInitOf() >= 0)
-        operand.set(tensor::EmptyOp::create(
-            builder, op->getLoc(), type.getShape(), type.getElementType()));
+        operand.set(tensor::EmptyOp::create(builder, op->getLoc(), type,
+                                            sizes.get(operand.get()).values));
     }
   }
 

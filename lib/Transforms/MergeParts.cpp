@@ -9,6 +9,7 @@
 #include "MergeParts.h"
 
 #include "Branches.h"
+#include "GlobalSizes.h"
 #include "Tofu/Dialect/Models.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -30,7 +31,12 @@ public:
         meshName(FlatSymbolRefAttr::get(meshOp.getSymNameAttr())),
         semantics(op->getAttrOfType<SemanticsAttr>(TofuDialect::kSemantics)),
         strategy(op->getAttrOfType<StrategyAttr>(TofuDialect::kStrategy)),
-        numbering(getNumberingAxes()) {}
+        numbering(getNumberingAxes()) {
+    // Any size will do for one that isn't known.
+    SizeHints hints(1024);
+    for (Value result : op->getResults())
+      shapes.push_back(hints.getShape(result));
+  }
 
   FailureOr<PlannedMerge> create();
 
@@ -76,6 +82,8 @@ private:
   StrategyAttr strategy;
   /// The axes that cut reductions, in the order of the parts.
   AxesAttr numbering;
+  /// The sizes of the results, to count with.
+  SmallVector<SmallVector<int64_t>> shapes;
 };
 } // namespace
 
@@ -147,8 +155,7 @@ Value MergePlanner::addUnitDim(StackOp part) {
 /// then to lie as planned.
 int64_t MergePlanner::countMoved(ArrayRef<AxesAttr> dims) const {
   int64_t moved = 0;
-  for (OpResult result : op->getResults()) {
-    ArrayRef<int64_t> shape = shapeOf(result);
+  for (auto [result, shape] : llvm::zip_equal(op->getResults(), shapes)) {
     if (shape.size() != dims.size())
       continue;
     SmallVector<search::Box> merged =

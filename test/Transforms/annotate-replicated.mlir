@@ -200,8 +200,8 @@ func.func @materialize(%a: tensor<8xf32>, %m: memref<8xf32>, %b: tensor<?xf32>) 
 
 // -----
 
-func.func @materialize_dynamic(%a: tensor<8xf32>, %b: tensor<?xf32>) -> tensor<?xf32> {
+func.func @extract_dynamic(%a: tensor<?xf32>, %i: index) -> f32 {
   // expected-remark@below {{is replicated: sizes are not known; further ones alike are not reported}}
-  %0 = bufferization.materialize_in_destination %a in %b : (tensor<8xf32>, tensor<?xf32>) -> tensor<?xf32>
-  return %0 : tensor<?xf32>
+  %0 = tensor.extract %a[%i] : tensor<?xf32>
+  return %0 : f32
 }

@@ -124,3 +124,60 @@ func.func @window(%x: tensor<?x2x?xf32>, %w: tensor<4x2x3xf32>, %o: tensor<?x4x?
   } -> tensor<?x4x?xf32>
   return %0 : tensor<?x4x?xf32>
 }
+
+// Loops of unknown size are cut where they index a dim by themselves.
+// ANNOTATED-LABEL: func.func @softmax_dynamic(
+// ANNOTATED: [d0 = ?, d1 = ? : unsplittable, d2 = 3], (in0[d0, :, d2], in1[d0, :, d2]) -> (out0[d0, :, d2])
+func.func @softmax_dynamic(%a: tensor<?x?x3xf32>, %o: tensor<?x?x3xf32>) -> tensor<?x?x3xf32> {
+  %0 = linalg.softmax dimension(1) ins(%a : tensor<?x?x3xf32>) outs(%o : tensor<?x?x3xf32>) -> tensor<?x?x3xf32>
+  return %0 : tensor<?x?x3xf32>
+}
+
+// Windows of unknown tiles are taken from the whole.
+// ANNOTATED-LABEL: func.func @pack_dynamic(
+// ANNOTATED: [d0 = ?, d1 = 3, d2 = 4 : unsplittable], (in0[:, d1 * 4 + d2], in1[d0, d1, :, :]) -> (out0[d0, d1, :, :])
+func.func @pack_dynamic(%a: tensor<?x11xf32>, %o: tensor<?x3x8x4xf32>) -> tensor<?x3x8x4xf32> {
+  %zero = arith.constant 0.0 : f32
+  %0 = linalg.pack %a padding_value(%zero : f32) inner_dims_pos = [0, 1] inner_tiles = [8, 4] into %o : tensor<?x11xf32> -> tensor<?x3x8x4xf32>
+  return %0 : tensor<?x3x8x4xf32>
+}
+
+// Of the dims that are unpacked, one of unknown size stays whole.
+// ANNOTATED-LABEL: func.func @unpack_dynamic(
+// ANNOTATED: [d0 = 3, d1 = ?, d2 = 4 : unsplittable], (in0[:, d0, d1, :, d2], _) -> (out0[:, d0 * 4 + d2, d1])
+func.func @unpack_dynamic(%a: tensor<?x3x?x8x4xf32>, %o: tensor<?x11x?xf32>) -> tensor<?x11x?xf32> {
+  %0 = linalg.unpack %a inner_dims_pos = [0, 1] inner_tiles = [8, 4] into %o : tensor<?x3x?x8x4xf32> -> tensor<?x11x?xf32>
+  return %0 : tensor<?x11x?xf32>
+}
+
+// Slices and places of a scatter may both be of unknown number.
+// ANNOTATED-LABEL: func.func @scatter(
+// ANNOTATED: [d0 = ?, d1 = 5, d2 = ? : sum], (in0[d2, d1], in1[d0, d1], in2[:, :]) -> (out0[d0, d1]), linear [{0, 1}]
+func.func @scatter(%t: tensor<?x5xf32>, %s: tensor<?x5xf32>, %i: tensor<?x1xindex>) -> tensor<?x5xf32> {
+  %0 = tensor.scatter %s into %t[%i] scatter_dims([0]) unique : (tensor<?x5xf32>, tensor<?x5xf32>, tensor<?x1xindex>) -> tensor<?x5xf32>
+  return %0 : tensor<?x5xf32>
+}
+
+// ANNOTATED-LABEL: func.func @materialize(
+// ANNOTATED: [d0 = 8, d1 = ?], (in0[d0, d1], in1[d0, d1]) -> (out0[d0, d1])
+func.func @materialize(%a: tensor<8x?xf32>, %b: tensor<?x?xf32>) -> tensor<?x?xf32> {
+  %0 = bufferization.materialize_in_destination %a in %b : (tensor<8x?xf32>, tensor<?x?xf32>) -> tensor<?x?xf32>
+  return %0 : tensor<?x?xf32>
+}
+
+// Parts of unknown size are numbered and merged like others.
+// ANNOTATED-LABEL: func.func @argmax(
+// ANNOTATED: [d0 = ?, d1 = ? : region], (in0[d0, d1], in1[d0], in2[d0]) -> (out0[d0], out1[d0])
+func.func @argmax(%x: tensor<?x?xi32>, %a: tensor<?xi32>, %b: tensor<?xindex>) -> (tensor<?xi32>, tensor<?xindex>) {
+  %0:2 = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0)>, affine_map<(d0, d1) -> (d0)>],
+                         iterator_types = ["parallel", "reduction"]}
+      ins(%x : tensor<?x?xi32>) outs(%a, %b : tensor<?xi32>, tensor<?xindex>) {
+    ^bb0(%in: i32, %best: i32, %at: index):
+      %j = linalg.index 1 : index
+      %more = arith.cmpi sgt, %in, %best : i32
+      %r0 = arith.maxsi %in, %best : i32
+      %r1 = arith.select %more, %j, %at : index
+      linalg.yield %r0, %r1 : i32, index
+  } -> (tensor<?xi32>, tensor<?xindex>)
+  return %0#0, %0#1 : tensor<?xi32>, tensor<?xindex>
+}

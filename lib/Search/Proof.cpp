@@ -73,8 +73,9 @@ static std::optional<Point> firstPoint(const PresburgerRelation &set) {
 static PresburgerSet without(const PresburgerSet &set,
                              llvm::ArrayRef<Interval> box) {
   PresburgerSet rest = PresburgerSet::getEmpty(set.getSpace());
-  for (const IntegerRelation &disjunct :
-       set.subtract(toSet(box)).getAllDisjuncts()) {
+  // Its disjuncts are a part of it.
+  PresburgerSet difference = set.subtract(toSet(box));
+  for (const IntegerRelation &disjunct : difference.getAllDisjuncts()) {
     IntegerRelation tight = disjunct;
     tight.removeTrivialRedundancy();
     rest.unionInPlace(tight);

@@ -58,11 +58,38 @@ func.func private @odd_numbers() -> (tensor<f32>, tensor<f32>, tensor<i1>) {
   return %0#0, %0#1, %0#2 : tensor<f32>, tensor<f32>, tensor<i1>
 }
 
+// The place of the greatest, and a sum that doesn't depend on it.
+func.func private @sum_and_place(%x: tensor<1x101xf32>) -> (tensor<1xf32>, tensor<1xf32>, tensor<1xindex>) {
+  %least = arith.constant 0xFF800000 : f32
+  %zero = arith.constant 0.0 : f32
+  %none = arith.constant 0 : index
+  %e = tensor.empty() : tensor<1xf32>
+  %n = tensor.empty() : tensor<1xindex>
+  %i0 = linalg.fill ins(%zero : f32) outs(%e : tensor<1xf32>) -> tensor<1xf32>
+  %i1 = linalg.fill ins(%least : f32) outs(%e : tensor<1xf32>) -> tensor<1xf32>
+  %i2 = linalg.fill ins(%none : index) outs(%n : tensor<1xindex>) -> tensor<1xindex>
+  %0:3 = linalg.generic {indexing_maps = [#id, #row, #row, #row], iterator_types = ["parallel", "reduction"]}
+      ins(%x : tensor<1x101xf32>) outs(%i0, %i1, %i2 : tensor<1xf32>, tensor<1xf32>, tensor<1xindex>) {
+    ^bb0(%in: f32, %s: f32, %best: f32, %at: index):
+      %j = linalg.index 1 : index
+      %y = math.exp %in : f32
+      %r0 = arith.addf %s, %y : f32
+      %more = arith.cmpf ogt, %in, %best : f32
+      %r1 = arith.select %more, %in, %best : f32
+      %r2 = arith.select %more, %j, %at : index
+      linalg.yield %r0, %r1, %r2 : f32, f32, index
+  } -> (tensor<1xf32>, tensor<1xf32>, tensor<1xindex>)
+  return %0#0, %0#1, %0#2 : tensor<1xf32>, tensor<1xf32>, tensor<1xindex>
+}
+
 func.func @main(%x: tensor<1x101xf32>, %sum: tensor<1xf32>, %square: tensor<1xf32>, %max: tensor<1xf32>, %min: tensor<1xf32>)
-    -> (tensor<1xf32>, tensor<1xf32>, tensor<1xf32>, tensor<1xf32>, tensor<f32>, tensor<f32>, tensor<i1>) {
+    -> (tensor<1xf32>, tensor<1xf32>, tensor<1xf32>, tensor<1xf32>, tensor<f32>, tensor<f32>, tensor<i1>,
+        tensor<1xf32>, tensor<1xf32>, tensor<1xindex>) {
   %0:4 = call @moments(%x, %sum, %square, %max, %min)
       : (tensor<1x101xf32>, tensor<1xf32>, tensor<1xf32>, tensor<1xf32>, tensor<1xf32>) -> (tensor<1xf32>, tensor<1xf32>, tensor<1xf32>, tensor<1xf32>)
   %1:3 = call @odd_numbers() : () -> (tensor<f32>, tensor<f32>, tensor<i1>)
-  return %0#0, %0#1, %0#2, %0#3, %1#0, %1#1, %1#2
-      : tensor<1xf32>, tensor<1xf32>, tensor<1xf32>, tensor<1xf32>, tensor<f32>, tensor<f32>, tensor<i1>
+  %2:3 = call @sum_and_place(%x) : (tensor<1x101xf32>) -> (tensor<1xf32>, tensor<1xf32>, tensor<1xindex>)
+  return %0#0, %0#1, %0#2, %0#3, %1#0, %1#1, %1#2, %2#0, %2#1, %2#2
+      : tensor<1xf32>, tensor<1xf32>, tensor<1xf32>, tensor<1xf32>, tensor<f32>, tensor<f32>, tensor<i1>,
+        tensor<1xf32>, tensor<1xf32>, tensor<1xindex>
 }

@@ -53,6 +53,21 @@ void _mlir_ciface_moments(Tensor<float, 2> *x, float factor,
   }
 }
 
+/// Sum and greatest element of each column.
+void _mlir_ciface_sum_and_max(Tensor<float, 2> *x, Tensor<float, 1> *sum,
+                              Tensor<float, 1> *max) {
+  checkTensor(*x, "sum_and_max");
+  int64_t n = x->sizes[1];
+  for (int64_t j = 0; j < n; ++j) {
+    sum->data[j] = 0;
+    max->data[j] = x->data[j];
+    for (int64_t i = 0; i < x->sizes[0]; ++i) {
+      sum->data[j] += x->data[i * n + j];
+      max->data[j] = std::max(max->data[j], x->data[i * n + j]);
+    }
+  }
+}
+
 /// Sum of the squares of each column.
 void _mlir_ciface_sum_squares(Tensor<float, 2> *x, Tensor<float, 1> *out) {
   checkTensor(*x, "sum_squares");

@@ -25,8 +25,15 @@
 
 namespace mlir::tofu::fuzz {
 
-/// The text of a module whose only public function is @main.
+/// The text of a module whose only public function is @main. Before that, a
+/// comment per argument has its type, if some of these have unknown sizes.
 std::string generateProgram(uint64_t seed);
+
+/// Such a program with tensors of unknown sizes.
+std::string generateDynamicProgram(uint64_t seed);
+
+/// What comments that say the type of an argument begin with.
+inline constexpr const char kInputComment[] = "// input: ";
 
 } // namespace mlir::tofu::fuzz
 

@@ -20,6 +20,7 @@ void addNamedElementwise(Program &program);
 void addReduction(Program &program);
 void addNamedReduction(Program &program);
 void addArgmax(Program &program);
+void addComplexSum(Program &program);
 void addWindow(Program &program);
 void addContraction(Program &program);
 void addNamedContraction(Program &program);

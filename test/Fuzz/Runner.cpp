@@ -8,6 +8,7 @@
 
 #include "Runner.h"
 
+#include "Generator.h"
 #include "Random.h"
 
 #include "mlir/IR/Diagnostics.h"
@@ -65,6 +66,16 @@ Cut fuzz::makeCut(uint64_t seed) {
 // Runs
 //===----------------------------------------------------------------------===//
 
+std::vector<std::string> fuzz::getInputs(StringRef text) {
+  std::vector<std::string> inputs;
+  while (text.consume_front(kInputComment)) {
+    auto [type, rest] = text.split('\n');
+    inputs.push_back((type + "=random:" + Twine(inputs.size())).str());
+    text = rest;
+  }
+  return inputs;
+}
+
 Runner::Runner(const DialectRegistry &registry, const TofuBackend &backend,
                std::string text, unsigned optimizationLevel)
     : backend(backend), optimizationLevel(optimizationLevel),
@@ -74,6 +85,7 @@ Runner::Runner(const DialectRegistry &registry, const TofuBackend &backend,
       diagnostics += diagnostic.str() + "; ";
     return success();
   });
+  inputTexts = getInputs(text);
   module = parseSourceString<ModuleOp>(text, ParserConfig(&context));
   if (!module) {
     outOfScope = "does not parse: " + diagnostics;
@@ -96,7 +108,8 @@ llvm::Expected<Execution> Runner::runSerially() {
   if (failed(program))
     return llvm::createStringError("no serial program");
   for (auto [i, port] : llvm::enumerate(program->arguments)) {
-    llvm::Expected<HostTensor> input = parseTensor("random:0", port.type, i);
+    llvm::Expected<HostTensor> input = parseTensor(
+        i < inputTexts.size() ? inputTexts[i] : "random:0", port.type, i);
     if (!input)
       return input.takeError();
     inputs.push_back(std::move(*input));
@@ -166,7 +179,9 @@ llvm::Expected<Program> Runner::partition(const Cut &cut,
   }
   if (!total)
     return total.takeError();
-  plannedBytes = *total;
+  // Those of unknown sizes are for other ones.
+  plannedBytes =
+      inputTexts.empty() ? *total : std::numeric_limits<int64_t>::max();
   return std::move(*program);
 }
 

@@ -26,6 +26,10 @@ struct Cut {
   std::string str() const;
 };
 
+/// What tofu-run is to be given for the arguments of a program, if it doesn't
+/// know their sizes.
+std::vector<std::string> getInputs(StringRef text);
+
 /// A random cut.
 Cut makeCut(uint64_t seed);
 
@@ -65,6 +69,7 @@ private:
   unsigned optimizationLevel;
   MLIRContext context;
   std::string diagnostics;
+  std::vector<std::string> inputTexts; ///< as for tofu-run; or none
   OwningOpRef<ModuleOp> module;
   std::vector<HostTensor> inputs;
   std::optional<Execution> serial;

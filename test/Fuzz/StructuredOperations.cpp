@@ -405,6 +405,97 @@ void mlir::tofu::fuzz::addArgmax(Program &program) {
   op.finish();
 }
 
+/// An element-wise operation of f32 and complex numbers, with no more name than
+/// that of its result.
+static std::string addPlain(Program &program, const std::vector<Value> &inputs,
+                            const std::string &element,
+                            const std::string &statement) {
+  const Shape &shape = inputs.front().shape;
+  std::string type = typeText(element, shape);
+  std::string map = "affine_map<(", dims, iterators;
+  for (size_t i = 0; i < shape.size(); ++i) {
+    dims += (i ? ", " : "") + dimText(i);
+    iterators += std::string(i ? ", " : "") + "\"parallel\"";
+  }
+  map += dims + ") -> (" + dims + ")>";
+  std::string maps, names, types, arguments;
+  for (const Value &input : inputs) {
+    maps += map + ", ";
+    names += (names.empty() ? "" : ", ") + input.name;
+    types += (types.empty() ? "" : ", ") + input.type();
+    arguments += "%in" + std::to_string(&input - inputs.data()) + ": " +
+                 input.element + ", ";
+  }
+  std::string empty = program.addEmpty(element, shape);
+  return "linalg.generic {indexing_maps = [" + maps + map +
+         "], iterator_types = [" + iterators + "]} ins(" + names + " : " +
+         types + ") outs(" + empty + " : " + type + ") {\n    ^bb0(" +
+         arguments + "%out: " + element + "):\n      %made = " + statement +
+         "\n      linalg.yield %made : " + element + "\n    } -> " + type;
+}
+
+/// The sum of complex numbers along some dims, and a part of that.
+void mlir::tofu::fuzz::addComplexSum(Program &program) {
+  Random &random = program.random;
+  size_t primary = program.pick([](const Value &value) {
+    return !value.shape.empty() && value.isUsable() &&
+           (value.element == "f32" || value.element == "f64");
+  });
+  size_t secondary =
+      program.getOperand(program[primary].element, program[primary].shape);
+  const Value x = program[primary], y = program[secondary];
+  program.use(primary);
+  program.use(secondary);
+  Value made;
+  made.element = "complex<" + x.element + ">";
+  made.shape = x.shape;
+  made.name =
+      program.addOther(addPlain(program, {x, y}, made.element,
+                                "complex.create %in0, %in1 : " + made.element),
+                       made.type());
+  std::vector<int64_t> dims = someDims(random, x.shape, 50);
+  if (dims.empty())
+    dims.push_back(random.below(x.shape.size()));
+  Value sum;
+  sum.element = made.element;
+  std::string numbers;
+  double count = 1;
+  for (size_t i = 0; i < x.shape.size(); ++i) {
+    if (std::find(dims.begin(), dims.end(), int64_t(i)) == dims.end()) {
+      sum.shape.push_back(x.shape[i]);
+      continue;
+    }
+    numbers += (numbers.empty() ? "" : ", ") + std::to_string(i);
+    count *= double(x.shape[i]);
+  }
+  bool starts = random.chance(40);
+  std::string real = starts ? "1.0" : "0.0",
+              imaginary = starts ? "-0.5" : "0.0";
+  std::string number =
+      program.addOther("complex.constant [" + real + " : " + x.element + ", " +
+                           imaginary + " : " + x.element + "] : " + sum.element,
+                       sum.element);
+  std::string empty = program.addEmpty(sum.element, sum.shape);
+  std::string init = program.addOther(
+      "linalg.fill ins(" + number + " : " + sum.element + ") outs(" + empty +
+          " : " + sum.type() + ") -> " + sum.type(),
+      sum.type());
+  sum.name =
+      program.addOther("linalg.reduce { complex.add } ins(" + made.name +
+                           " : " + made.type() + ") outs(" + init + " : " +
+                           sum.type() + ") dimensions = [" + numbers + "]",
+                       sum.type());
+  Quality item{std::max(x.quality.bound, y.quality.bound),
+               std::max(x.quality.error, y.quality.error),
+               x.quality.integral && y.quality.integral};
+  Quality quality = reduce("arith.addf", x.element, count, item,
+                           {starts ? 1.0 : 0.0, 0, !starts});
+  std::string part = random.chance(50) ? "complex.re" : "complex.im";
+  program.tame(program.add(
+      addPlain(program, {sum}, x.element, part + " %in0 : " + sum.element),
+      x.element, sum.shape, quality));
+}
+
 //===----------------------------------------------------------------------===//
 // Windows
 //===----------------------------------------------------------------------===//

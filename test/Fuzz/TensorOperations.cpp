@@ -396,8 +396,8 @@ void mlir::tofu::fuzz::addRandomOperation(Program &program) {
       {3, addTensorCast},   {2, addCall},
       {1, addLoop},         {1, addBranch},
       {4, addGather},       {3, addScatter},
-      {2, addGenerate},     {3, addSoftmax},
-      {4, addPack}};
+      {2, addComplexSum},   {2, addGenerate},
+      {3, addSoftmax},      {4, addPack}};
   int64_t total = 0;
   for (const Kind &kind : kKinds)
     total += kind.weight;

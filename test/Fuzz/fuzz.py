@@ -26,6 +26,8 @@ import tempfile
 BATCH = 40
 TIMEOUT = 120
 
+TENSOR = r"tensor<(?:[^<>]|<[^>]*>)*>"
+
 
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -115,10 +117,13 @@ class Case:
     def __init__(self, text):
         lines = text.splitlines()
         self.cut = shlex.split(lines[0].lstrip("/ "))
+        inputs = [option for option in self.cut if option.startswith("--input=")]
+        self.cut = [option for option in self.cut if option not in inputs]
         begin = next(i for i, line in enumerate(lines) if "@main" in line)
-        self.functions = "\n".join(lines[1:begin])
+        self.functions = "\n".join(line for line in lines[1:begin] if not line.startswith("//"))
         head = re.search(r"@main\((.*?)\) -> ", lines[begin])
-        self.arguments = re.findall(r"(%\w+): ([^,]*(?:<[^>]*>)?)", head.group(1))
+        self.arguments = re.findall(rf"(%\w+): ({TENSOR}|[^,]*)", head.group(1))
+        self.inputs = dict(zip((name for name, _ in self.arguments), inputs))
         self.statements = []
         for line in lines[begin + 1 :]:
             if line.startswith("    return"):
@@ -128,12 +133,13 @@ class Case:
             else:
                 self.statements[-1] += "\n" + line
         returned, types = line.strip()[len("return ") :].split(" : ")
-        self.results = list(zip(returned.split(", "), re.findall(r"tensor<[^>]*>", types)))
+        self.results = list(zip(returned.split(", "), re.findall(TENSOR, types)))
 
     def copy(self):
         other = object.__new__(Case)
         other.cut, other.functions = list(self.cut), self.functions
         other.arguments, other.results = list(self.arguments), list(self.results)
+        other.inputs = self.inputs
         other.statements = list(self.statements)
         return other
 
@@ -142,9 +148,12 @@ class Case:
         names = ", ".join(name for name, _ in self.results)
         types = ", ".join(type for _, type in self.results)
         head = f"func.func @main({arguments}) -> ({types}) {{"
-        parts = ["// " + shlex.join(self.cut), self.functions, head, *self.statements]
+        parts = ["// " + shlex.join(self.options()), self.functions, head, *self.statements]
         parts += [f"    return {names} : {types}", "}"]
         return "\n".join(part for part in parts if part) + "\n"
+
+    def options(self):
+        return self.cut + [self.inputs[name] for name, _ in self.arguments if self.inputs]
 
     def drop_unused(self):
         """Drops statements, arguments and functions that nothing refers to."""
@@ -168,7 +177,7 @@ def refers(text, name):
 
 
 def result_types(statement):
-    return re.findall(r"tensor<[^>]*>", statement.rsplit("//", 1)[1])
+    return re.findall(TENSOR, statement.rsplit("//", 1)[1])
 
 
 def without_statement(case, index):
@@ -176,7 +185,8 @@ def without_statement(case, index):
     other = case.copy()
     statement = other.statements.pop(index)
     types = result_types(statement)
-    if not types:
+    # Nothing tells the sizes of an argument that wasn't there before.
+    if not types or case.inputs:
         return None
     name = defined(statement)
     many = re.match(r"    %\w+:\d+", statement)
@@ -227,7 +237,7 @@ def find_fault(options, case):
         file.write(str(case))
         file.flush()
         tool = os.path.join(options.tools, "tofu-run")
-        command = [tool, file.name, "--check", "--quiet", f"--opt-level={options.opt_level}", *case.cut]
+        command = [tool, file.name, "--check", "--quiet", f"--opt-level={options.opt_level}", *case.options()]
         try:
             done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=TIMEOUT)
         except subprocess.TimeoutExpired:

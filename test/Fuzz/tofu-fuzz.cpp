@@ -87,9 +87,13 @@ int main(int argc, char **argv) {
   cl::ParseCommandLineOptions(argc, argv, "Random programs by random plans\n");
   if (seed.getNumOccurrences())
     llvm::outs() << generateProgram(seed);
-  if (describe.getNumOccurrences())
-    llvm::outs() << "// " << makeCut(describe).str() << "\n"
-                 << generateProgram(describe / plans);
+  if (describe.getNumOccurrences()) {
+    std::string text = generateProgram(describe / plans);
+    llvm::outs() << "// " << makeCut(describe).str();
+    for (const std::string &input : getInputs(text))
+      llvm::outs() << " --input=" << input;
+    llvm::outs() << "\n" << text;
+  }
   if (!count)
     return EXIT_SUCCESS;
   llvm::Expected<const TofuBackend *> backend =

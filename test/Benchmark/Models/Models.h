@@ -37,6 +37,8 @@ struct Model {
 Model getMlp();
 Model getWResNet();
 Model getRnn();
+Model getGpt();
+Model getMoe();
 
 /// What is wrong with sizes that don't go together.
 template <typename... Args>

@@ -62,37 +62,26 @@ Scalar models::log(Scalar a) { return unary<math::LogOp>(a); }
 Scalar models::rsqrt(Scalar a) { return unary<math::RsqrtOp>(a); }
 Scalar models::tanh(Scalar a) { return unary<math::TanhOp>(a); }
 
-static Scalar compare(arith::CmpFPredicate predicate, Scalar a, Scalar b) {
-  return make<arith::CmpFOp>(a, predicate, a.getValue(), b.getValue());
+static Scalar compare(arith::CmpFPredicate ofFloats,
+                      arith::CmpIPredicate ofIndices, Scalar a, Scalar b) {
+  if (isa<FloatType>(a.getValue().getType()))
+    return make<arith::CmpFOp>(a, ofFloats, a.getValue(), b.getValue());
+  return make<arith::CmpIOp>(a, ofIndices, a.getValue(), b.getValue());
 }
 
-static Scalar compare(arith::CmpIPredicate predicate, Scalar a, Scalar b) {
-  return make<arith::CmpIOp>(a, predicate, a.getValue(), b.getValue());
-}
-
-Scalar models::greater(Scalar a, double b) {
-  return compare(arith::CmpFPredicate::OGT, a, a.constant(b));
-}
-
-Scalar models::less(Scalar a, double b) {
-  return compare(arith::CmpFPredicate::OLT, a, a.constant(b));
-}
+Scalar models::greater(Scalar a, double b) { return less(a.constant(b), a); }
 
 Scalar models::equal(Scalar a, Scalar b) {
-  return isa<FloatType>(a.getValue().getType())
-             ? compare(arith::CmpFPredicate::OEQ, a, b)
-             : compare(arith::CmpIPredicate::eq, a, b);
+  return compare(arith::CmpFPredicate::OEQ, arith::CmpIPredicate::eq, a, b);
 }
 
-Scalar models::lessOrEqual(Scalar index, Scalar other) {
-  return compare(arith::CmpIPredicate::sle, index, other);
+Scalar models::less(Scalar a, Scalar b) {
+  return compare(arith::CmpFPredicate::OLT, arith::CmpIPredicate::slt, a, b);
 }
 
-Scalar models::less(Scalar index, Scalar other) {
-  return compare(arith::CmpIPredicate::slt, index, other);
+Scalar models::lessOrEqual(Scalar a, Scalar b) {
+  return compare(arith::CmpFPredicate::OLE, arith::CmpIPredicate::sle, a, b);
 }
-
-Scalar models::both(Scalar a, Scalar b) { return binary<arith::AndIOp>(a, b); }
 
 Scalar models::select(Scalar condition, Scalar a, Scalar b) {
   return make<arith::SelectOp>(a, condition.getValue(), a.getValue(),

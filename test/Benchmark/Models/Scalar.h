@@ -45,13 +45,11 @@ Scalar log(Scalar a);
 Scalar rsqrt(Scalar a);
 Scalar tanh(Scalar a);
 
-/// Truth values, for `select`. `equal` is of floats, integers or indices.
+/// Truth values, for `select`. Both sides are floats, or both are indices.
 Scalar greater(Scalar a, double b);
-Scalar less(Scalar a, double b);
 Scalar equal(Scalar a, Scalar b);
-Scalar lessOrEqual(Scalar index, Scalar other);
-Scalar less(Scalar index, Scalar other);
-Scalar both(Scalar a, Scalar b);
+Scalar less(Scalar a, Scalar b);
+Scalar lessOrEqual(Scalar a, Scalar b);
 Scalar select(Scalar condition, Scalar a, Scalar b);
 
 /// The number of the operation's loop `loop` that the body is in.

@@ -44,7 +44,7 @@ struct CommandLine {
 } // namespace
 
 static std::vector<Model> getModels() {
-  return {getMlp(), getWResNet(), getRnn()};
+  return {getMlp(), getWResNet(), getRnn(), getGpt(), getMoe()};
 }
 
 static void printHelp() {

@@ -32,6 +32,9 @@ static constexpr llvm::StringLiteral kOverview =
     "there\n"
     "are, and their GiB in f32. Models and their sizes:\n";
 
+/// Of what is said on the command line: products of several still are numbers.
+static constexpr int64_t kGreatestSize = 1 << 20;
+
 namespace {
 
 struct CommandLine {
@@ -90,8 +93,9 @@ static llvm::Expected<CommandLine> parse(SmallVector<StringRef> args) {
   for (const Setting &setting : line.model.settings) {
     int64_t &size = line.sizes[setting.name.str()] = setting.standard;
     std::optional<StringRef> text = take(args, setting.name);
-    if (text && (text->getAsInteger(10, size) || size < 1))
-      return sizeError("--%s must be a number of at least 1, not '%s'",
+    if (text &&
+        (text->getAsInteger(10, size) || size < 1 || size > kGreatestSize))
+      return sizeError("--%s must be a number from 1 to 1048576, not '%s'",
                        setting.name.str().c_str(), text->str().c_str());
   }
   if (std::optional<StringRef> dtype = take(args, "dtype"))
@@ -143,7 +147,8 @@ static llvm::Error run(SmallVector<StringRef> args) {
   if (line->printParameters)
     printParameters(count);
   else
-    module->print(llvm::outs(), OpPrintingFlags().enableDebugInfo());
+    module->print(llvm::outs(),
+                  OpPrintingFlags().enableDebugInfo().assumeVerified());
   return llvm::Error::success();
 }
 

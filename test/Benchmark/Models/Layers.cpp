@@ -8,6 +8,8 @@
 
 #include "Layers.h"
 
+#include <limits>
+
 using namespace mlir;
 using namespace mlir::tofu;
 using namespace mlir::tofu::models;

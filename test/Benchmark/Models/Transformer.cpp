@@ -8,6 +8,8 @@
 
 #include "Transformer.h"
 
+#include "llvm/Support/FormatVariadic.h"
+
 #include <cmath>
 #include <limits>
 

@@ -14,6 +14,8 @@
 #include "Layers.h"
 #include "Models.h"
 
+#include "llvm/Support/FormatVariadic.h"
+
 using namespace mlir;
 using namespace mlir::tofu;
 using namespace mlir::tofu::models;

@@ -172,8 +172,6 @@ public:
   Value backward(Value gradient) override;
 
 private:
-  double countPerChannel(Value x) const;
-
   Parameter &gain, &bias;
   Value normal, deviation;
 };

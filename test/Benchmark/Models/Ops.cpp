@@ -47,7 +47,6 @@ public:
   Loops(MLIRContext *context, ArrayRef<Read> reads, StringRef result,
         ArrayRef<LoopSize> sizes);
 
-  int64_t getSize(char loop) const { return sizes[letters.find(loop)]; }
   SmallVector<int64_t> getResultShape() const {
     return SmallVector<int64_t>(sizes.begin(), sizes.begin() + numResults);
   }
@@ -144,16 +143,17 @@ SmallVector<utils::IteratorType> Loops::getIterators() const {
 //===----------------------------------------------------------------------===//
 
 void Ops::setName(const Twine &name) {
-  b.setLoc(NameLoc::get(b.getStringAttr(name)));
+  builder.setLoc(NameLoc::get(builder.getStringAttr(name)));
 }
 
 Value Ops::empty(ArrayRef<int64_t> shape) {
-  return tensor::EmptyOp::create(b, shape, type);
+  return tensor::EmptyOp::create(builder, shape, type);
 }
 
 Value Ops::fill(ArrayRef<int64_t> shape, double number) {
-  Value value = arith::ConstantOp::create(b, b.getFloatAttr(type, number));
-  return linalg::FillOp::create(b, value, empty(shape)).getResult(0);
+  Value value =
+      arith::ConstantOp::create(builder, builder.getFloatAttr(type, number));
+  return linalg::FillOp::create(builder, value, empty(shape)).getResult(0);
 }
 
 static SmallVector<Value> tensorsOf(ArrayRef<Read> reads) {
@@ -177,17 +177,17 @@ static Value makeGeneric(ImplicitLocOpBuilder &b, const Loops &loops,
 
 Value Ops::map(ArrayRef<Read> reads, StringRef result, Body body,
                ArrayRef<LoopSize> sizes) {
-  Loops loops(b.getContext(), reads, result, sizes);
+  Loops loops(builder.getContext(), reads, result, sizes);
   return makeGeneric(
-      b, loops, reads, empty(loops.getResultShape()),
+      builder, loops, reads, empty(loops.getResultShape()),
       [&](ArrayRef<Scalar> args) { return body(args.drop_back()); });
 }
 
 Value Ops::reduce(ArrayRef<Read> reads, StringRef result, double start,
                   ArrayRef<LoopSize> sizes, Body body,
                   llvm::function_ref<Scalar(Scalar, Scalar)> combine) {
-  Loops loops(b.getContext(), reads, result, sizes);
-  return makeGeneric(b, loops, reads, fill(loops.getResultShape(), start),
+  Loops loops(builder.getContext(), reads, result, sizes);
+  return makeGeneric(builder, loops, reads, fill(loops.getResultShape(), start),
                      [&](ArrayRef<Scalar> args) {
                        return combine(args.back(), body(args.drop_back()));
                      });
@@ -218,7 +218,7 @@ Value Ops::contract(Read a, Read b, StringRef result,
 
 Value Ops::matmul(Value a, Value b) {
   Value zero = fill({sizeOf(a, 0), sizeOf(b, 1)}, 0);
-  return linalg::MatmulOp::create(this->b, zero.getType(), ValueRange{a, b},
+  return linalg::MatmulOp::create(builder, zero.getType(), ValueRange{a, b},
                                   zero)
       .getResult(0);
 }
@@ -238,8 +238,9 @@ Value Ops::conv2d(Value x, Value kernel, int64_t stride) {
   Value zero =
       fill(getWindowsShape(x, sizeOf(kernel, 0), stride, sizeOf(kernel, 3)), 0);
   return linalg::Conv2DNhwcHwcfOp::create(
-             b, zero.getType(), ValueRange{x, kernel}, zero,
-             b.getI64TensorAttr({stride, stride}), b.getI64TensorAttr({1, 1}))
+             builder, zero.getType(), ValueRange{x, kernel}, zero,
+             builder.getI64TensorAttr({stride, stride}),
+             builder.getI64TensorAttr({1, 1}))
       .getResult(0);
 }
 
@@ -247,8 +248,9 @@ Value Ops::maxPool2d(Value x, int64_t window, int64_t stride) {
   Value least =
       fill(getWindowsShape(x, window, stride, sizeOf(x, 3)), -kInfinity);
   return linalg::PoolingNhwcMaxOp::create(
-             b, least.getType(), ValueRange{x, empty({window, window})}, least,
-             b.getI64TensorAttr({stride, stride}), b.getI64TensorAttr({1, 1}))
+             builder, least.getType(), ValueRange{x, empty({window, window})},
+             least, builder.getI64TensorAttr({stride, stride}),
+             builder.getI64TensorAttr({1, 1}))
       .getResult(0);
 }
 
@@ -290,21 +292,22 @@ Value Ops::padImage(Value x, int64_t low, int64_t high, double value) {
   shape[1] += low + high;
   shape[2] += low + high;
   auto attrs = [&](int64_t n) {
-    return getAsIndexOpFoldResult(b.getContext(), {0, n, n, 0});
+    return getAsIndexOpFoldResult(builder.getContext(), {0, n, n, 0});
   };
-  Value number = arith::ConstantOp::create(b, b.getFloatAttr(type, value));
-  return tensor::PadOp::create(b, tensorOf(shape), x, attrs(low), attrs(high),
-                               number);
+  Value number =
+      arith::ConstantOp::create(builder, builder.getFloatAttr(type, value));
+  return tensor::PadOp::create(builder, tensorOf(shape), x, attrs(low),
+                               attrs(high), number);
 }
 
 Value Ops::spread(Value x, int64_t size, int64_t offset, int64_t stride) {
   ArrayRef<int64_t> shape = shapeOf(x);
   auto attrs = [&](ArrayRef<int64_t> numbers) {
-    return getAsIndexOpFoldResult(b.getContext(), numbers);
+    return getAsIndexOpFoldResult(builder.getContext(), numbers);
   };
   Value zero = fill({shape[0], size, size, shape[3]}, 0);
   return tensor::InsertSliceOp::create(
-      b, x, zero, attrs({0, offset, offset, 0}), attrs(shape),
+      builder, x, zero, attrs({0, offset, offset, 0}), attrs(shape),
       attrs({1, stride, stride, 1}));
 }
 
@@ -316,8 +319,9 @@ Value Ops::take(Value x, int64_t dim, int64_t at) {
   offsets[dim] = at;
   sizes[dim] = 1;
   auto attrs = [&](ArrayRef<int64_t> numbers) {
-    return getAsIndexOpFoldResult(b.getContext(), numbers);
+    return getAsIndexOpFoldResult(builder.getContext(), numbers);
   };
-  return tensor::ExtractSliceOp::create(b, tensorOf(shape), x, attrs(offsets),
-                                        attrs(sizes), attrs(strides));
+  return tensor::ExtractSliceOp::create(builder, tensorOf(shape), x,
+                                        attrs(offsets), attrs(sizes),
+                                        attrs(strides));
 }

@@ -43,13 +43,14 @@ using Body = llvm::function_ref<Scalar(ArrayRef<Scalar>)>;
 class Ops {
 public:
   Ops(MLIRContext *context, FloatType type)
-      : b(UnknownLoc::get(context), context), type(type) {}
+      : builder(UnknownLoc::get(context), context), type(type) {}
 
-  void setInsertionPointToEnd(Block *block) { b.setInsertionPointToEnd(block); }
+  void setInsertionPointToEnd(Block *block) {
+    builder.setInsertionPointToEnd(block);
+  }
   /// Operations built from now on are those of the layer `name`.
   void setName(const Twine &name);
 
-  Type getType() const { return type; }
   RankedTensorType tensorOf(ArrayRef<int64_t> shape) const {
     return RankedTensorType::get(shape, type);
   }
@@ -61,7 +62,7 @@ public:
   Value sum(ArrayRef<Read> reads, StringRef result, Body body,
             ArrayRef<LoopSize> sizes = {});
   Value greatest(Read read, StringRef result);
-  /// The sum of products.
+  /// The sum of products over them.
   Value contract(Read a, Read b, StringRef result,
                  ArrayRef<LoopSize> sizes = {});
 
@@ -73,8 +74,8 @@ public:
   Value add(Value a, Value b);
   Value addBias(Read x, Read bias);
   Value scale(Value x, double factor);
-  /// Over the last loop of `logits`, the loop `over`.
-  Value softmax(Read logits, StringRef over);
+  /// Over the loops of `logits` that `rows` does not name.
+  Value softmax(Read logits, StringRef rows);
   Value empty(ArrayRef<int64_t> shape);
   Value fill(ArrayRef<int64_t> shape, double number);
   /// `value` around x, `low` and `high` elements of the dims 1 and 2.
@@ -90,7 +91,7 @@ private:
                ArrayRef<LoopSize> sizes, Body body,
                llvm::function_ref<Scalar(Scalar, Scalar)> combine);
 
-  ImplicitLocOpBuilder b;
+  ImplicitLocOpBuilder builder;
   FloatType type;
 };
 

@@ -117,23 +117,24 @@ def make_programs(options, folder):
 def measure_algorithms(program, devices, algorithms, rounds):
     """Our plan, and a row for it and for each other algorithm; the error where there is no plan."""
     ours, search, process = program.plan(f"devices={devices}", rounds)
-    row = dict(program=program.name, devices=devices, algorithm=ours["options"]["algorithm"], bytes=ours["total_bytes"],
-               search_seconds=round(search, 3), process_seconds=round(process, 3), exact=ours["exact"],
-               state_gib_per_device=round(program.state_bytes(ours) / GIB, 3))
-    rows = [row]
+
+    def make_row(algorithm, **columns):
+        return dict(program=program.name, devices=devices, algorithm=algorithm, **columns)
+
+    def describe(plan, search, process):
+        return make_row(plan["options"]["algorithm"], bytes=plan["total_bytes"],
+                        over_ours=round(plan["total_bytes"] / max(ours["total_bytes"], 1), 3),
+                        search_seconds=round(search, 3), process_seconds=round(process, 3), exact=plan["exact"],
+                        state_gib_per_device=round(program.state_bytes(plan) / GIB, 3))
+
+    rows = [describe(ours, search, process)]
     for algorithm in algorithms:
-        if algorithm == row["algorithm"]:
+        if algorithm == ours["options"]["algorithm"]:
             continue
-        other = dict(program=program.name, devices=devices, algorithm=algorithm)
-        rows.append(other)
         try:
-            plan, search, process = program.plan(f"devices={devices} algorithm={algorithm}", rounds)
+            rows.append(describe(*program.plan(f"devices={devices} algorithm={algorithm}", rounds)))
         except RuntimeError as error:
-            other["error"] = str(error)
-            continue
-        other.update(bytes=plan["total_bytes"], search_seconds=round(search, 3), process_seconds=round(process, 3),
-                     over_ours=round(plan["total_bytes"] / max(ours["total_bytes"], 1), 3),
-                     state_gib_per_device=round(program.state_bytes(plan) / GIB, 3))
+            rows.append(make_row(algorithm, error=str(error)))
     return ours, rows
 
 

@@ -10,6 +10,7 @@
 #include "StepSearch.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/FormatVariadic.h"
 
 #include <chrono>
 
@@ -79,6 +80,9 @@ SearchResult mlir::tofu::search::searchKBest(const PartitionGraph &graph,
   for (bool joins : {true, false}) {
     SearchOptions mine = options;
     mine.joinElementwise = joins;
+    if (options.timeBudget > 0)
+      mine.timeBudget =
+          std::max(options.timeBudget - secondsSince(start), 1e-3);
     JointSearch search(graph, mesh, mine, best);
     search.run();
     if (joins)
@@ -88,12 +92,42 @@ SearchResult mlir::tofu::search::searchKBest(const PartitionGraph &graph,
     result.classes = search.numClasses();
   }
   // Where the bound is not met, steps of their own may do better.
-  if (double(best.bytes()) > (1 + kCloseGap) * double(*result.lowerBound))
+  bool isLate =
+      options.timeBudget > 0 && secondsSince(start) > options.timeBudget;
+  if (!best.get() ||
+      (!isLate && double(best.bytes()) > (1 + kCloseGap) * *result.lowerBound))
     recurse(graph, mesh, options, best);
   result.plan = *best.get();
   result.exact = *result.lowerBound >= result.plan.totalBytes;
   result.seconds = secondsSince(start);
   return result;
+}
+
+SearchResult mlir::tofu::search::searchExact(const PartitionGraph &graph,
+                                             const Mesh &mesh,
+                                             const SearchOptions &options) {
+  SearchOptions patient = options;
+  patient.passes = 2000;
+  patient.leastProgress = 1e-4;
+  patient.closeEnough = 0;
+  patient.tableLimit = int64_t(1) << 27;
+  SearchResult result = searchKBest(graph, mesh, patient);
+  if (!result.exact)
+    result.remarks.push_back(
+        llvm::formatv("the plan may be {0:P} above the least: the search came "
+                      "to an end before it could tell",
+                      double(result.plan.totalBytes - *result.lowerBound) /
+                          result.plan.totalBytes));
+  return result;
+}
+
+bool mlir::tofu::search::writeIlp(const PartitionGraph &graph, const Mesh &mesh,
+                                  const SearchOptions &options,
+                                  llvm::raw_ostream &os) {
+  SearchOptions mine = options;
+  mine.joinElementwise = false;
+  BestPlan best(graph, mesh, options.charge);
+  return JointSearch(graph, mesh, mine, best).writeIlp(os);
 }
 
 SearchResult mlir::tofu::search::searchRandom(const PartitionGraph &graph,
@@ -120,11 +154,9 @@ SearchResult mlir::tofu::search::searchRandom(const PartitionGraph &graph,
 
 llvm::ArrayRef<Algorithm> mlir::tofu::search::getAlgorithms() {
   static const Algorithm algorithms[] = {
-      {"recursive", searchRecursive},
-      {"kbest", searchKBest},
-      {"data-parallel", searchDataParallel},
-      {"random", searchRandom},
-      {"any", searchAny},
+      {"recursive", searchRecursive}, {"kbest", searchKBest},
+      {"exact", searchExact},         {"data-parallel", searchDataParallel},
+      {"random", searchRandom},       {"any", searchAny},
   };
   return algorithms;
 }

@@ -11,6 +11,8 @@
 #include "StepSearch.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/FormatVariadic.h"
 
 #include <map>
 #include <numeric>
@@ -20,8 +22,6 @@ using namespace mlir::tofu::search;
 /// How far variables must look alike to be folded, in groups. Layers that
 /// differ further away are cut alike.
 static constexpr unsigned kRadius = 5;
-/// The gap, as a part of the bytes, that is none for practical purposes.
-static constexpr double kCloseEnough = 1e-6;
 /// Devices and values of a variable up to which all plans are looked at.
 static constexpr int64_t kMostDevices = 16;
 static constexpr unsigned kMostValues = 512;
@@ -42,7 +42,10 @@ PairwiseModel::Options JointSearch::limits() const {
   PairwiseModel::Options limits;
   limits.passes = options.passes;
   limits.leastProgress = options.leastProgress;
-  limits.closeEnough = kCloseEnough;
+  limits.closeEnough = options.closeEnough;
+  limits.tableLimit = options.tableLimit;
+  if (options.timeBudget > 0)
+    limits.seconds = std::max(options.timeBudget - seconds(), 0.0);
   return limits;
 }
 
@@ -130,9 +133,6 @@ void JointSearch::offer(const std::vector<Cuts> &cuts) {
   for (const Cuts &each : cuts)
     states.push_back(space.internState(each));
   best.offer(space.planOf(states, mesh));
-  if (getenv("TRY"))
-    fprintf(stderr, "  offered: best %ld t %.4f\n", best.bytes(),
-            double(std::clock()) / CLOCKS_PER_SEC);
 }
 
 static bool isEmpty(llvm::ArrayRef<const AxisSpace::Domain *> domains) {
@@ -213,7 +213,7 @@ void JointSearch::improveByAxis() {
   for (unsigned axis = 0; axis < mesh.numAxes(); ++axis)
     if (mesh.sizes[axis] > 1)
       axes.push_back(axis);
-  for (size_t i = 0, tried = 0; best.get() && tried < axes.size();
+  for (size_t i = 0, tried = 0; best.get() && tried < axes.size() && !isLate();
        i = (i + 1) % axes.size()) {
     PlanSpace::States states = space.statesOf(*best.get());
     std::map<const PlanSpace::Choices *, const AxisSpace::Domain *> known;
@@ -249,13 +249,17 @@ bool JointSearch::isAffordable() const {
   return true;
 }
 
-/// Looks among all plans, with repeated layers alike.
-void JointSearch::searchAll() {
-  Domains given = arrangements(degrees, [&](unsigned var) {
+JointSearch::Domains JointSearch::allArrangements() {
+  return arrangements(degrees, [&](unsigned var) {
     llvm::SmallVector<unsigned> values(degrees.getDomainSize(var));
     std::iota(values.begin(), values.end(), 0);
     return values;
   });
+}
+
+/// Looks among all plans, with repeated layers alike.
+void JointSearch::searchAll() {
+  Domains given = allArrangements();
   if (isEmpty(given))
     return;
   all = std::make_unique<AxisSpace>(graph, space, std::move(given),
@@ -273,24 +277,51 @@ void JointSearch::searchAll() {
   offer(cutsOf(*all, allFolded.unfold(result.assignment)));
 }
 
-#include <ctime>
+void JointSearch::tell(llvm::StringRef what) const {
+  if (options.progress)
+    options.progress(
+        llvm::formatv("{0}: {1} operators and values, {2} different; {3} s",
+                      what, space.numVariables(), folding.model->numVariables(),
+                      llvm::format("%.1f", seconds()))
+            .str());
+}
+
+double JointSearch::seconds() const {
+  std::chrono::duration<double> elapsed =
+      std::chrono::steady_clock::now() - start;
+  return elapsed.count();
+}
+
+bool JointSearch::isLate() const {
+  return options.timeBudget > 0 && seconds() > options.timeBudget;
+}
+
 void JointSearch::run() {
-  if (getenv("TRY"))
-    fprintf(stderr, "run: vars %u t %.4f\n", space.numVariables(),
-            double(std::clock()) / CLOCKS_PER_SEC);
+  tell("degrees");
   std::optional<Assignment> values = solveDegrees();
   if (values && mesh.numDevices() <= kMostDevices)
     arrange(*values);
   else if (values)
     arrangeByAxis(*values);
+  if (best.get() && isLate())
+    return;
+  tell("axes");
   if (isAffordable())
     searchAll();
   else
     improveByAxis();
 }
 
+bool JointSearch::writeIlp(llvm::raw_ostream &os) {
+  if (!isAffordable())
+    return false;
+  AxisSpace axes(graph, space, allArrangements(), best.getModel(), options);
+  axes.getModel().writeIlp(os);
+  return true;
+}
+
 int64_t JointSearch::findBound() {
-  // Until it says no more, or all there is to say.
+  tell("bound");
   PairwiseModel &whole = all ? all->getModel() : degrees.getModel();
   whole.warmStart(all ? allFolded : folding);
   std::optional<Assignment> hint;

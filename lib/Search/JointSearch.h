@@ -56,6 +56,10 @@ public:
   /// No plan of the space moves less.
   int64_t findBound();
 
+  /// Writes the search among all plans as an integer linear program; false if
+  /// that isn't affordable.
+  bool writeIlp(llvm::raw_ostream &os);
+
   /// What folding made of the space.
   unsigned numVariables() const { return space.numVariables(); }
   unsigned numClasses() const { return classes; }
@@ -69,6 +73,10 @@ private:
   void arrangeByAxis(const Assignment &degrees);
   void improveByAxis();
   bool isAffordable() const;
+  double seconds() const;
+  bool isLate() const;
+  void tell(llvm::StringRef what) const;
+  Domains allArrangements();
   void searchAll();
   Domains arrangements(
       const DegreeSpace &degrees,
@@ -79,6 +87,8 @@ private:
   std::optional<Assignment> bestIn(const AxisSpace &axes);
   void offer(const std::vector<Cuts> &cuts);
 
+  std::chrono::steady_clock::time_point start =
+      std::chrono::steady_clock::now();
   const PartitionGraph &graph;
   const Mesh &mesh;
   SearchOptions options;

@@ -22,7 +22,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <ctime>
 #include <limits>
 #include <map>
 #include <numeric>
@@ -658,10 +657,6 @@ PairwiseModel::Result PairwiseModel::minimize(const Options &options,
     bound = sumOfLeast;
     if (upper - bound < std::max(0.5, options.closeEnough * upper))
       break;
-    if (getenv("TRY"))
-      fprintf(stderr, "   pass %u vars %zu bound %.0f upper %.0f t %.4f\n",
-              result.passes, (size_t)domains.size(), bound, upper,
-              double(std::clock()) / CLOCKS_PER_SEC);
     if (result.passes % 8 != 7)
       continue;
     // Often enough at first, where that changes most.

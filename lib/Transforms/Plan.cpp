@@ -17,6 +17,8 @@
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/ToolOutputFile.h"
 
+#include <chrono>
+
 namespace mlir::tofu {
 #define GEN_PASS_DEF_PLANPASS
 #include "Tofu/Transforms/Passes.h.inc"
@@ -62,6 +64,7 @@ struct Totals {
   double seconds = 0;
   bool exact = true;
   llvm::json::Array functions;
+  bool dumped = false;
   /// By which function a global has been planned.
   DenseMap<Operation *, func::FuncOp> globals;
 };
@@ -79,6 +82,8 @@ struct PlanPass : public tofu::impl::PlanPassBase<PlanPass> {
       if (isPlanned(function) && failed(plan(function, totals)))
         return signalPassFailure();
     numBytes = totals.bytes;
+    numVariables = totals.variables;
+    numClasses = totals.classes;
     if (!json.empty() && failed(writeJson(std::move(totals))))
       return signalPassFailure();
   }
@@ -96,6 +101,18 @@ private:
     else
       return error() << "charge must be once or per-use, not " << charge;
     options.seed = seed;
+    options.timeBudget = timeBudget;
+    if (timeBudget < 0)
+      return error() << "time-budget must not be negative";
+    // A search that takes longer than a second says where it is.
+    if (llvm::errs().is_displayed())
+      options.progress =
+          [start = std::chrono::steady_clock::now()](StringRef where) {
+            std::chrono::duration<double> elapsed =
+                std::chrono::steady_clock::now() - start;
+            if (elapsed.count() > 1)
+              llvm::errs() << "tofu-plan: " << where << "\n";
+          };
     auto named = llvm::find_if(search::getAlgorithms(),
                                [&](const search::Algorithm &known) {
                                  return known.name == algorithm.getValue();
@@ -228,8 +245,28 @@ private:
     return success();
   }
 
+  LogicalResult writeIlp(PlanGraph &graph, Totals &totals) {
+    if (dumpIlp.empty())
+      return success();
+    if (totals.dumped)
+      return graph.function.emitError()
+             << "dump-ilp writes one function, and there are several";
+    totals.dumped = true;
+    std::string message;
+    auto file = openOutputFile(dumpIlp, &message);
+    if (!file)
+      return error() << message;
+    if (!search::writeIlp(graph.graph, meshInfo, options, file->os()))
+      return graph.function.emitError()
+             << "has too many plans for dump-ilp to list";
+    file->keep();
+    return success();
+  }
+
   LogicalResult searchPlan(PlanGraph &graph, search::Plan &result,
                            Totals &totals) {
+    if (failed(writeIlp(graph, totals)))
+      return failure();
     search::SearchResult found =
         searchAlgorithm(graph.graph, meshInfo, options);
     for (const std::string &remark : found.remarks)
@@ -309,10 +346,14 @@ private:
         {"functions", std::move(totals.functions)}};
     if (totals.lowerBound && !loaded) {
       object["lower_bound_bytes"] = *totals.lowerBound;
-      object["gap"] =
-          totals.bytes
-              ? double(totals.bytes - *totals.lowerBound) / totals.bytes
-              : 0.0;
+      object["gap"] = totals.bytes ? double(totals.bytes - *totals.lowerBound) /
+                                         totals.bytes
+                                   : 0.0;
+      // The plans that the bound is of.
+      object["space"] = llvm::json::Object{{"replication", bool(replication)},
+                                           {"partials", bool(partials)},
+                                           {"charge", charge.getValue()},
+                                           {"mesh", toJson(meshInfo)}};
     }
     file->os() << llvm::formatv("{0:2}\n",
                                 llvm::json::Value(std::move(object)));

@@ -24,6 +24,10 @@
 #include <optional>
 #include <unordered_map>
 
+namespace llvm {
+class raw_ostream;
+} // namespace llvm
+
 namespace mlir::tofu::search {
 
 /// A minimisation over variables with values 0 ... domain-1. Usage: add groups,
@@ -91,6 +95,9 @@ public:
   /// The next `minimize` begins with the bound that the folded model came to.
   void warmStart(const Folding &folding);
 
+  /// Writes the same minimisation as an integer linear program, in LP format.
+  void writeIlp(llvm::raw_ostream &os) const;
+
 private:
   using Values = llvm::SmallVector<unsigned, 0>;
 
@@ -102,8 +109,8 @@ private:
     /// Of the group's table, rows x columns: `ownShare`, or all of it.
     const double *share = nullptr;
     std::vector<double> ownShare;
-    std::vector<double> toRow, toCol;  ///< by value: moved from the pair
-    std::vector<bool> present;         ///< columns that it can have
+    std::vector<double> toRow, toCol; ///< by value: moved from the pair
+    std::vector<bool> present;        ///< columns that it can have
   };
   struct Group {
     unsigned row, numColumns;

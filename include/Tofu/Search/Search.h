@@ -12,7 +12,9 @@
 #include "Tofu/Search/PartitionGraph.h"
 
 #include "llvm/ADT/StringRef.h"
+#include "llvm/Support/raw_ostream.h"
 
+#include <functional>
 #include <optional>
 
 namespace mlir::tofu::search {
@@ -43,6 +45,13 @@ struct SearchOptions {
   /// the part of the gap that a few of them must close to go on.
   unsigned passes = 100;
   double leastProgress = 0.02;
+  /// The gap, as a part of the bytes, at which they stop.
+  double closeEnough = 1e-6;
+  /// Seconds after which the joint search comes to an end, with the best plan
+  /// so far; 0: none.
+  double timeBudget = 0;
+  /// Is told how far the joint search is, in words.
+  std::function<void(llvm::StringRef)> progress;
   /// Entries of the largest table that elimination may build before it falls
   /// back to a beam and local search.
   int64_t tableLimit = int64_t(1) << 22;
@@ -81,6 +90,17 @@ SearchResult searchRecursive(const PartitionGraph &graph, const Mesh &mesh,
 /// Where it isn't, the plans of the recursive search are looked at too.
 SearchResult searchKBest(const PartitionGraph &graph, const Mesh &mesh,
                          const SearchOptions &options);
+
+/// The same with larger tables and more patience, to meet the bound; a remark
+/// says so if that could not be.
+SearchResult searchExact(const PartitionGraph &graph, const Mesh &mesh,
+                         const SearchOptions &options);
+
+/// Writes the search for the best plan as an integer linear program in CPLEX's
+/// LP format, without the bytes that are the same for all plans. False if there
+/// are too many plans to list.
+bool writeIlp(const PartitionGraph &graph, const Mesh &mesh,
+              const SearchOptions &options, llvm::raw_ostream &os);
 
 /// Data parallelism, to compare with: the batch is cut by every axis that it is
 /// large enough for, all that has no batch dim is whole on every device, and

@@ -72,10 +72,10 @@ def PlanPass : Pass<"tofu-plan", "::mlir::ModuleOp"> {
     Option<"mesh", "mesh", "std::string", "\"\"",
            "Axes of the mesh, slowest link first, such as x=2,y=4; by default "
            "the program's own tofu.mesh, or one made from devices">,
-    Option<"algorithm", "algorithm", "std::string", "\"recursive\"",
-           "How to search. recursive: the Tofu paper's, one exact step per axis; "
-           "kbest: then its best plans polished, several axes together where "
-           "affordable; data-parallel: cut the batch only, to compare with; "
+    Option<"algorithm", "algorithm", "std::string", "\"kbest\"",
+           "How to search. kbest: all axes together, with a lower bound; exact: "
+           "the same until bound and plan meet; recursive: the Tofu paper's, one "
+           "exact step per axis; data-parallel: cut the batch only, to compare with; "
            "random: any plan of the plan space, by seed; any: any valid plan, "
            "in the space or not, by seed">,
     Option<"seed", "seed", "uint64_t", "0",
@@ -92,6 +92,12 @@ def PlanPass : Pass<"tofu-plan", "::mlir::ModuleOp"> {
            "Elements that arguments are taken to have along each dim of unknown "
            "size. The plan and its bytes are for these; the program then runs for "
            "all sizes">,
+    Option<"timeBudget", "time-budget", "double", "0",
+           "Seconds after which kbest and exact come to an end, with the best plan "
+           "so far and its bound; 0: none">,
+    Option<"dumpIlp", "dump-ilp", "std::string", "\"\"",
+           "File to write the search to as an integer linear program, in LP format, "
+           "as glpsol and CBC read it; - is standard output">,
     Option<"json", "json", "std::string", "\"\"",
            "File to write the plan to; - is standard output">,
     Option<"load", "load", "std::string", "\"\"",
@@ -101,7 +107,11 @@ def PlanPass : Pass<"tofu-plan", "::mlir::ModuleOp"> {
            "Print the plan as a table to standard error">
   ];
   let statistics = [
-    Statistic<"numBytes", "bytes", "Bytes received, summed over devices">
+    Statistic<"numBytes", "bytes", "Bytes received, summed over devices">,
+    Statistic<"numVariables", "variables",
+              "Operators and values after chains are joined">,
+    Statistic<"numClasses", "classes",
+              "Different ones of these, with repeated layers folded">
   ];
 }
 

@@ -154,9 +154,17 @@ SearchResult mlir::tofu::search::searchRandom(const PartitionGraph &graph,
 
 llvm::ArrayRef<Algorithm> mlir::tofu::search::getAlgorithms() {
   static const Algorithm algorithms[] = {
-      {"recursive", searchRecursive}, {"kbest", searchKBest},
-      {"exact", searchExact},         {"data-parallel", searchDataParallel},
-      {"random", searchRandom},       {"any", searchAny},
+      {"kbest", searchKBest},
+      {"exact", searchExact},
+      {"recursive", searchRecursive},
+      {"data-parallel", searchDataParallel},
+      {"megatron", searchMegatron},
+      {"icml18", searchWithoutReductions},
+      {"equal-chop", searchEqualChop},
+      {"all-row-greedy", searchAllRowGreedy},
+      {"spartan", searchSpartan},
+      {"random", searchRandom},
+      {"any", searchAny},
   };
   return algorithms;
 }

@@ -39,6 +39,9 @@ Cut fuzz::makeCut(uint64_t seed) {
   static const std::vector<std::pair<int64_t, std::string>> kMeshes = {
       {8, "x=2,y=2,z=2"}, {8, "x=4,y=2"}, {8, "x=8"},
       {6, "x=2,y=3"},     {4, "x=4"},     {4, "x=1,y=4"}};
+  static const std::vector<std::string> kBaselines = {
+      "data-parallel", "megatron",       "icml18",
+      "equal-chop",    "all-row-greedy", "spartan"};
   Cut cut;
   if (random.chance(25))
     std::tie(cut.devices, cut.mesh) = random.pick(kMeshes);
@@ -50,7 +53,7 @@ Cut fuzz::makeCut(uint64_t seed) {
         (kind < 10 ? "algorithm=random seed=" : "algorithm=any seed=") +
         std::to_string(random.below(1000000));
   else if (kind < 16)
-    cut.options = "algorithm=data-parallel";
+    cut.options = "algorithm=" + random.pick(kBaselines);
   else if (kind < 17)
     cut.options = "algorithm=kbest";
   else

@@ -8,6 +8,11 @@
 // RUN: tofu-opt %s -tofu-annotate -tofu-plan="devices=2 algorithm=kbest charge=per-use print" -o /dev/null 2>&1 | FileCheck %s --check-prefix=RECURSIVE
 // RUN: tofu-opt %s -tofu-annotate -tofu-plan="devices=2 algorithm=data-parallel print json=%t.json" -o /dev/null 2>&1 | FileCheck %s --check-prefix=DATA
 // RUN: FileCheck %s --check-prefix=JSON --input-file=%t.json
+// RUN: tofu-opt %s -tofu-annotate -tofu-plan="devices=2 algorithm=megatron print" -o /dev/null 2>&1 | FileCheck %s --check-prefix=MEGATRON
+// RUN: tofu-opt %s -tofu-annotate -tofu-plan="devices=2 algorithm=icml18 print" -o /dev/null 2>&1 | FileCheck %s --check-prefix=ICML18
+// RUN: tofu-opt %s -tofu-annotate -tofu-plan="devices=4 algorithm=equal-chop" | FileCheck %s --check-prefix=EQUAL
+// RUN: tofu-opt %s -tofu-annotate -tofu-plan="devices=2 algorithm=all-row-greedy print" -o /dev/null 2>&1 | FileCheck %s --check-prefix=ROWS
+// RUN: tofu-opt %s -tofu-annotate -tofu-plan="devices=2 algorithm=spartan print" -o /dev/null 2>&1 | FileCheck %s --check-prefix=SPARTAN
 // RUN: tofu-opt %s -tofu-annotate -tofu-plan="devices=2 algorithm=random seed=1" -o %t.one
 // RUN: tofu-opt %s -tofu-annotate -tofu-plan="devices=2 algorithm=random seed=1" -o %t.again
 // RUN: tofu-opt %s -tofu-annotate -tofu-plan="devices=2 algorithm=random seed=2" -o %t.two
@@ -22,6 +27,22 @@
 // RECURSIVE: total: 192 bytes
 // DATA: total: 384 bytes
 // JSON: "algorithm": "data-parallel"
+
+// There is but one weight. With it and what comes from it cut along the 6, each
+// device fetches the half of x, 16 elements, once for both products. By rows,
+// it does so too, and combines y and fetches dy, 24 elements each; starting from
+// the largest, the weight, x is cut as its rows need it.
+// MEGATRON: remark: no two products with weights share a dim that could be cut within a block: the plan is that of data parallelism
+// MEGATRON: total: 384 bytes
+// ICML18: total: 128 bytes
+// EQUAL-NOT: {{[{]a[01][}]}}
+// EQUAL: {a0, a1}
+// EQUAL-NOT: {{[{]a[01][}]}}
+// EQUAL: return
+// ROWS: linalg.matmul 4x6x8 [- - a0] [a0 -] 64 96
+// ROWS: linalg.matmul 8x6x4 [a0 - -] [a0 -] 96 0
+// ROWS: total: 256 bytes
+// SPARTAN: total: 192 bytes
 func.func @step(%w: tensor<8x6xf32> {tf.aliasing_output = 0 : i32}, %x: tensor<4x8xf32>, %t: tensor<4x6xf32>) -> tensor<8x6xf32> {
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<4x6xf32>

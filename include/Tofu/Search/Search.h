@@ -111,6 +111,37 @@ bool writeIlp(const PartitionGraph &graph, const Mesh &mesh,
 SearchResult searchDataParallel(const PartitionGraph &graph, const Mesh &mesh,
                                 const SearchOptions &options);
 
+/// Megatron-LM's plan, to compare with, found from the graph: in each pair of
+/// products with weights where a dim that the first gives is summed over by the
+/// second, as in attention and feed-forward blocks, that dim is cut all the
+/// way, so that the first weight is cut by columns, the second by rows, and
+/// what runs between such blocks is whole. Of several axes, the first cuts the
+/// batch. Data parallelism, with a remark, if there is no such pair.
+SearchResult searchMegatron(const PartitionGraph &graph, const Mesh &mesh,
+                            const SearchOptions &options);
+
+/// The search of Jia et al. (ICML 2018), to compare with: no operator is cut
+/// along a reduction. Otherwise as searchKBest.
+SearchResult searchWithoutReductions(const PartitionGraph &graph,
+                                     const Mesh &mesh,
+                                     const SearchOptions &options);
+
+/// To compare with: each operator and value is cut along one dim by all axes
+/// together. The best such plan.
+SearchResult searchEqualChop(const PartitionGraph &graph, const Mesh &mesh,
+                             const SearchOptions &options);
+
+/// To compare with: every value is cut along its first dim, or the next ones
+/// where that is too small, and every operator as is best then.
+SearchResult searchAllRowGreedy(const PartitionGraph &graph, const Mesh &mesh,
+                                const SearchOptions &options);
+
+/// Spartan's greedy search, to compare with: the values, the largest first, are
+/// cut as costs least given what is chosen so far, the operators that meet in
+/// one right after it.
+SearchResult searchSpartan(const PartitionGraph &graph, const Mesh &mesh,
+                           const SearchOptions &options);
+
 /// Any valid plan of the plan space, by `options.seed`: for tests.
 SearchResult searchRandom(const PartitionGraph &graph, const Mesh &mesh,
                           const SearchOptions &options);

@@ -75,7 +75,11 @@ def PlanPass : Pass<"tofu-plan", "::mlir::ModuleOp"> {
     Option<"algorithm", "algorithm", "std::string", "\"kbest\"",
            "How to search. kbest: all axes together, with a lower bound; exact: "
            "the same until bound and plan meet; recursive: the Tofu paper's, one "
-           "exact step per axis; data-parallel: cut the batch only, to compare with; "
+           "exact step per axis. To compare with: data-parallel: cut the batch only; "
+           "megatron: cut pairs of products as well, weights by columns, then "
+           "by rows; icml18: kbest without cut reductions; equal-chop: one dim "
+           "of each for all axes; all-row-greedy: all values by their first "
+           "dims; spartan: value by value, the largest first. For tests: "
            "random: any plan of the plan space, by seed; any: any valid plan, "
            "in the space or not, by seed">,
     Option<"seed", "seed", "uint64_t", "0",

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Programs.h"
+#include "Tofu/Search/Alternatives.h"
 #include "Tofu/Search/Search.h"
 
 #include "gtest/gtest.h"
@@ -81,6 +82,164 @@ TEST(DataParallel, PlansAProgramWithoutData) {
   SearchResult result = searchDataParallel(b.graph, Mesh::factored(2), {});
   EXPECT_EQ(result.plan.totalBytes, 0);
   EXPECT_FALSE(checkPlan(b.graph, result.plan));
+}
+
+TEST(Megatron, CutsOneWeightByColumnsTheNextByRows) {
+  // The hidden dim of 6 is cut; what moves is the output of 24*10, from partial
+  // to whole.
+  PartitionGraph graph = mlpChain(24, {4, 6, 10});
+  for (int64_t devices : {2, 3, 5}) {
+    SearchResult result = searchMegatron(graph, Mesh::factored(devices), {});
+    EXPECT_TRUE(result.remarks.empty());
+    EXPECT_FALSE(checkPlan(graph, result.plan));
+    EXPECT_EQ(result.plan.totalBytes, 2 * (devices - 1) * 4 * (24 * 10));
+    EXPECT_EQ(result.plan.strategies[0].dims, (DimCuts{{}, {0}, {}}));
+    EXPECT_EQ(result.plan.strategies[1].dims, (DimCuts{{}, {}, {0}}));
+  }
+}
+
+TEST(Megatron, CutsTheBatchByTheFirstOfSeveralAxes) {
+  // Two groups combine the outputs of half a batch, 12*10 elements each; two
+  // groups the gradients of half of each weight.
+  PartitionGraph graph = mlpChain(24, {4, 6, 10});
+  SearchResult result = searchMegatron(graph, Mesh::factored(4), {});
+  EXPECT_FALSE(checkPlan(graph, result.plan));
+  EXPECT_EQ(result.plan.strategies[0].dims, (DimCuts{{0}, {1}, {}}));
+  EXPECT_EQ(result.plan.totalBytes,
+            2 * 4 * (2 * 12 * 10 + 2 * (4 * 6 + 6 * 10) / 2));
+}
+
+TEST(Megatron, LeavesEverySecondDimOfAChainWhole) {
+  // Dims 1 and 3 are cut; a weight can be cut along one dim only.
+  PartitionGraph graph = mlpChain(8, {4, 6, 10, 12, 14});
+  SearchResult result = searchMegatron(graph, Mesh::factored(2), {});
+  EXPECT_FALSE(checkPlan(graph, result.plan));
+  const DimCuts columns{{}, {0}, {}}, rows{{}, {}, {0}};
+  for (unsigned layer = 0; layer < 4; ++layer)
+    EXPECT_EQ(result.plan.strategies[layer].dims, layer % 2 ? rows : columns);
+}
+
+TEST(Megatron, CutsHeadsAndHiddenDimsOfATransformer) {
+  Transformer sizes{2, 4, 8, 8, 4};
+  PartitionGraph graph = TransformerBuilder(sizes).build();
+  SearchResult result = searchMegatron(graph, Mesh::factored(2), {});
+  EXPECT_TRUE(result.remarks.empty());
+  EXPECT_FALSE(checkPlan(graph, result.plan));
+  for (auto [op, strategy] :
+       llvm::zip_equal(graph.operators, result.plan.strategies)) {
+    // b h s d k, and b h s t d.
+    if (op.name == "project" || op.name == "mask" || op.name == "softmax")
+      EXPECT_EQ(strategy.dims[1], (Axes{0})) << op.name;
+    // Between blocks everything is whole.
+    if (op.name == "residual" || op.name == "centre")
+      for (const Axes &axes : strategy.dims)
+        EXPECT_TRUE(axes.empty()) << op.name;
+  }
+}
+
+TEST(Megatron, IsDataParallelismWithoutPairs) {
+  PartitionGraph graph = mlpChain(24, {4, 6});
+  SearchResult result = searchMegatron(graph, Mesh::factored(2), {});
+  EXPECT_EQ(result.remarks.size(), 1u);
+  EXPECT_EQ(result.plan.totalBytes, 2 * 4 * (4 * 6));
+}
+
+/// One product of a [m, k] and b [k, n].
+static PartitionGraph product(int64_t m, int64_t k, int64_t n) {
+  GraphBuilder b;
+  unsigned x = b.value({m, k}), y = b.value({k, n});
+  b.einsum({{x, "mk"}, {y, "kn"}}, "mn");
+  return b.graph;
+}
+
+TEST(WithoutReductions, FetchesWhatItCannotSum) {
+  // Cut along the 64, 2*2 elements are combined; cut along a 2, each device
+  // fetches the half of 64*2 that it lacks.
+  PartitionGraph graph = product(2, 64, 2);
+  Mesh mesh = Mesh::factored(2);
+  EXPECT_EQ(searchKBest(graph, mesh, {}).plan.totalBytes, 4 * (2 * 2));
+  SearchResult result = searchWithoutReductions(graph, mesh, {});
+  EXPECT_EQ(result.plan.totalBytes, 4 * (64 * 2));
+  EXPECT_FALSE(checkPlan(graph, result.plan));
+}
+
+TEST(EqualChop, CutsOneDimByAllAxes) {
+  GraphBuilder b;
+  unsigned x = b.value({3, 13});
+  unsigned y = b.elementwise({x});
+  SearchResult result = searchEqualChop(b.graph, Mesh::factored(6), {});
+  EXPECT_EQ(result.plan.strategies[0].dims, (DimCuts{{}, {0, 1}}));
+  EXPECT_EQ(result.plan.layouts[y].dims, (DimCuts{{}, {0, 1}}));
+  EXPECT_EQ(result.plan.totalBytes, 0);
+  EXPECT_FALSE(checkPlan(b.graph, result.plan));
+}
+
+TEST(EqualChop, NeedsMoreThanTwoDims) {
+  // a[8,4] b[4,8] on 2x2 devices: cut along both 8s, each device needs half of
+  // a and of b, and holds half of that. Cut along one, it lacks 3/4 of the
+  // other.
+  PartitionGraph graph = product(8, 4, 8);
+  Mesh mesh = Mesh::factored(4);
+  EXPECT_EQ(searchKBest(graph, mesh, {}).plan.totalBytes, 4 * (4 * 8 + 4 * 8));
+  EXPECT_EQ(searchEqualChop(graph, mesh, {}).plan.totalBytes, 4 * (3 * 32));
+}
+
+TEST(AllRowGreedy, CutsFirstDims) {
+  // By rows, all but half of the 4*6 lies where it is needed.
+  PartitionGraph graph = product(8, 4, 6);
+  SearchResult result = searchAllRowGreedy(graph, Mesh::factored(2), {});
+  for (const Layout &layout : result.plan.layouts)
+    EXPECT_EQ(layout.dims, (DimCuts{{0}, {}}));
+  EXPECT_EQ(result.plan.totalBytes, 4 * (4 * 6));
+  EXPECT_FALSE(checkPlan(graph, result.plan));
+}
+
+TEST(AllRowGreedy, GoesOnWithTheNextDim) {
+  GraphBuilder b;
+  unsigned x = b.value({3, 7});
+  SearchResult result = searchAllRowGreedy(b.graph, Mesh::factored(6), {});
+  EXPECT_EQ(result.plan.layouts[x].dims, (DimCuts{{0}, {1}}));
+}
+
+TEST(Spartan, StartsFromTheLargest) {
+  // The result is cut by rows, at no cost yet, and so is the work; then the
+  // first operand lies as it is read, and all of the second must be fetched.
+  PartitionGraph graph = product(8, 4, 6);
+  SearchResult result = searchSpartan(graph, Mesh::factored(2), {});
+  EXPECT_EQ(result.plan.strategies[0].dims, (DimCuts{{0}, {}, {}}));
+  EXPECT_EQ(result.plan.layouts[0].dims, (DimCuts{{0}, {}}));
+  EXPECT_EQ(result.plan.totalBytes, 4 * (4 * 6));
+  EXPECT_FALSE(checkPlan(graph, result.plan));
+}
+
+TEST(Spartan, LooksAtWhatIsChosen) {
+  // y, the largest, is cut along its first dim; x meets that in its second.
+  GraphBuilder b;
+  unsigned x = b.value({4, 4}), y = b.value({4, 4, 9});
+  b.einsum({{y, "abc"}, {x, "ba"}}, "abc");
+  SearchResult result = searchSpartan(b.graph, Mesh::factored(2), {});
+  EXPECT_EQ(result.plan.layouts[y].dims, (DimCuts{{0}, {}, {}}));
+  EXPECT_EQ(result.plan.layouts[x].dims, (DimCuts{{}, {0}}));
+  EXPECT_EQ(result.plan.totalBytes, 0);
+}
+
+TEST(Baselines, GiveValidPlansOfAnyProgram) {
+  std::mt19937 random(13);
+  for (int round = 0; round < 40; ++round) {
+    PartitionGraph graph = randomProgram(random, 6, round % 2);
+    Mesh mesh = Mesh::factored(1 + round % 8);
+    for (auto search : {searchMegatron, searchWithoutReductions,
+                        searchEqualChop, searchAllRowGreedy, searchSpartan}) {
+      SearchOptions options;
+      options.replication = options.partials = round % 3 == 0;
+      SearchResult result = search(graph, mesh, options);
+      EXPECT_EQ(checkPlan(graph, result.plan), std::nullopt);
+      EXPECT_EQ(result.plan.mesh.sizes, mesh.sizes);
+      Plan again = result.plan;
+      countBytes(graph, again, options.charge);
+      EXPECT_EQ(again.totalBytes, result.plan.totalBytes);
+    }
+  }
 }
 
 TEST(Any, GivesValidPlans) {

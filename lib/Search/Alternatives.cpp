@@ -9,6 +9,7 @@
 #include "Tofu/Search/Alternatives.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace mlir::tofu::search;
 
@@ -75,4 +76,133 @@ std::vector<DimCuts> mlir::tofu::search::listCuts(const Value &value,
   for (int64_t size : value.shape)
     dims.push_back({size, DimKind::Parallel});
   return listCuts(dims, axesThatSplit(mesh), mesh, limit);
+}
+
+//===----------------------------------------------------------------------===//
+// Other strategies of one operator
+//===----------------------------------------------------------------------===//
+
+Alternatives::Alternatives(const PartitionGraph &graph, const Plan &plan,
+                           Charge charge)
+    : graph(graph), plan(plan), charge(charge), model(plan.mesh),
+      uses(graph.values.size()) {
+  for (auto [i, op] : llvm::enumerate(graph.operators)) {
+    llvm::SmallSetVector<unsigned, 4> values;
+    for (const Operand &operand : op.operands)
+      values.insert(operand.value);
+    for (unsigned value : values)
+      uses[value].append(usesOf(i, plan.strategies[i], value));
+  }
+  for (auto [from, to] : graph.carried) {
+    const Value &value = graph.values[from];
+    Placement wanted = Placement::ofLayout(value.shape, plan.layouts[to].dims);
+    uses[from].push_back({-1, {model.family(wanted, value.shape), {}}});
+  }
+}
+
+/// What operator `index` needs of `value`.
+llvm::SmallVector<Alternatives::Use, 4>
+Alternatives::usesOf(unsigned index, const Strategy &strategy, unsigned value) {
+  const Operator &op = graph.operators[index];
+  llvm::SmallVector<Use, 4> found;
+  for (auto [i, operand] : llvm::enumerate(op.operands)) {
+    if (operand.value != value)
+      continue;
+    const Layout *result =
+        operand.initOf < 0 ? nullptr
+                           : &plan.layouts[op.results[operand.initOf].value];
+    found.push_back(
+        {int(index),
+         model.operandNeed(op, i, strategy, graph.values[value], result)});
+  }
+  return found;
+}
+
+/// Bytes of all reads of what operator `index` reads, by anyone, and of its
+/// results.
+int64_t Alternatives::bytesAround(unsigned index, const Strategy &strategy) {
+  const Operator &op = graph.operators[index];
+  llvm::SmallSetVector<unsigned, 4> values;
+  for (const Operand &operand : op.operands)
+    values.insert(operand.value);
+  int64_t bytes = 0;
+  for (unsigned value : values) {
+    llvm::SmallVector<Use, 4> all = usesOf(index, strategy, value);
+    for (const Use &use : uses[value])
+      if (use.reader != int(index))
+        all.push_back(use);
+    for (auto [i, use] : llvm::enumerate(all)) {
+      bool isCopied = llvm::any_of(
+          llvm::ArrayRef(all).take_front(i), [&, &use = use](const Use &other) {
+            return other.need.family == use.need.family &&
+                   other.need.partial == use.need.partial;
+          });
+      if (charge == Charge::PerUse || !isCopied)
+        bytes +=
+            model.readBytes(graph.values[value], plan.layouts[value], use.need);
+    }
+  }
+  for (auto [i, result] : llvm::enumerate(op.results))
+    bytes += model.writeBytes(op, i, strategy, graph.values[result.value],
+                              plan.layouts[result.value]);
+  return bytes;
+}
+
+/// Whether the results may stay partial as they do in the plan.
+bool Alternatives::fitsResults(const Operator &op,
+                               const Strategy &strategy) const {
+  Axes sums = sumPartialAxes(op, strategy);
+  bool onlySums = sums == partialAxes(op, strategy);
+  return llvm::all_of(op.results, [&](const Result &result) {
+    const Axes &partial = plan.layouts[result.value].partial;
+    return partial.empty() || (onlySums && without(partial, sums).empty());
+  });
+}
+
+/// Those that let as many partial operands through as may be, or none, and
+/// those of the plan.
+std::vector<Strategy> Alternatives::strategiesOf(unsigned index) const {
+  const Operator &op = graph.operators[index];
+  std::vector<Strategy> starts(1);
+  for (uint64_t set : op.linear) {
+    Axes common = axesThatSplit(plan.mesh);
+    for (auto [i, operand] : llvm::enumerate(op.operands))
+      if (set >> i & 1)
+        common = without(common,
+                         without(common, plan.layouts[operand.value].partial));
+    if (set && !common.empty())
+      starts.push_back({{}, common, set});
+  }
+  std::vector<Strategy> all;
+  for (const Strategy &start : starts)
+    for (DimCuts &cuts :
+         listCuts(op.dims, without(axesThatSplit(plan.mesh), start.partial),
+                  plan.mesh))
+      if (Strategy next{std::move(cuts), start.partial, start.partialOperands};
+          fitsResults(op, next))
+        all.push_back(std::move(next));
+  if (!llvm::is_contained(all, plan.strategies[index]))
+    all.insert(all.begin(), plan.strategies[index]);
+  return all;
+}
+
+std::vector<Alternative> Alternatives::of(unsigned index) {
+  int64_t others = plan.totalBytes - bytesAround(index, plan.strategies[index]);
+  std::vector<Strategy> strategies = strategiesOf(index);
+  // By bytes, then in the order that they are listed in.
+  std::vector<std::pair<int64_t, size_t>> order;
+  for (auto [i, strategy] : llvm::enumerate(strategies))
+    order.push_back({others + bytesAround(index, strategy), i});
+  llvm::sort(order);
+  std::vector<Alternative> all;
+  for (auto [bytes, i] : order)
+    all.push_back({std::move(strategies[i]), bytes});
+  return all;
+}
+
+std::optional<Alternative> Alternatives::runnerUp(unsigned index) {
+  for (Alternative &alternative : of(index))
+    if (!(alternative.strategy == plan.strategies[index]))
+      return std::move(alternative);
+  return std::nullopt;
 }

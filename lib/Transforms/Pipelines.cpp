@@ -37,6 +37,9 @@ void mlir::tofu::addTofuPartitionPipeline(OpPassManager &pm,
   plan.json = options.json;
   plan.load = options.load;
   plan.print = options.print;
+  plan.explain = options.explain;
+  plan.diff = options.diff;
+  plan.graphviz = options.graphviz;
   pm.addPass(createPlanPass(plan));
   addTofuLowerPlanPipeline(pm);
 }

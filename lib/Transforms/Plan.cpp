@@ -6,11 +6,13 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Explain.h"
 #include "PlanGraph.h"
 #include "PlanJson.h"
 #include "Tofu/Transforms/Passes.h"
 
 #include "mlir/IR/Verifier.h"
+#include "mlir/Pass/PassManager.h"
 #include "mlir/Support/FileUtilities.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -63,6 +65,10 @@ struct Totals {
   int64_t variables = 0, classes = 0;
   double seconds = 0;
   bool exact = true;
+  bool explained = false;
+  std::string dot;
+  /// A copy of the program with the plan to compare with.
+  OwningOpRef<ModuleOp> other;
   llvm::json::Array functions;
   bool dumped = false;
   /// By which function a global has been planned.
@@ -75,15 +81,26 @@ struct PlanPass : public tofu::impl::PlanPassBase<PlanPass> {
   void runOnOperation() override {
     meshInfo = {};
     loaded.reset();
-    if (failed(readOptions()) || failed(setUpMesh()))
+    if (failed(readOptions()))
       return signalPassFailure();
     Totals totals;
+    // The other plan may be on another mesh.
+    if (!diff.empty() && failed(loadOther(totals)))
+      return signalPassFailure();
+    if (failed(setUpMesh()))
+      return signalPassFailure();
     for (auto function : getOperation().getOps<func::FuncOp>())
       if (isPlanned(function) && failed(plan(function, totals)))
         return signalPassFailure();
     numBytes = totals.bytes;
     numVariables = totals.variables;
     numClasses = totals.classes;
+    if (!explain.empty() && !totals.explained) {
+      error() << "explain: no operation of the plan is at " << explain;
+      return signalPassFailure();
+    }
+    if (!graphviz.empty() && failed(writeDot(totals.dot)))
+      return signalPassFailure();
     if (!json.empty() && failed(writeJson(std::move(totals))))
       return signalPassFailure();
   }
@@ -227,9 +244,10 @@ private:
     totals.bytes += result.totalBytes;
     if (!json.empty())
       totals.functions.push_back(toJson(graph, result));
-    if (print)
-      printPlan(llvm::errs(), graph, result);
-    return success();
+    if (!graphviz.empty())
+      totals.dot += getDot(graph, result);
+    remarkDearest(graph, result, options.charge);
+    return report(graph, result, totals);
   }
 
   /// A global has one layout; plans of several functions would give it several.
@@ -323,6 +341,58 @@ private:
       return failure();
     }
     search::countBytes(graph.graph, result, options.charge);
+    return success();
+  }
+
+  /// Prints what was asked for.
+  LogicalResult report(const PlanGraph &graph, const search::Plan &result,
+                       Totals &totals) {
+    if (print)
+      printPlan(llvm::errs(), graph, result, options.charge);
+    if (!explain.empty())
+      totals.explained |= succeeded(explainOperators(
+          llvm::errs(), graph, result, options.charge, explain));
+    if (diff.empty())
+      return success();
+    return compare(graph, result, *totals.other);
+  }
+
+  /// Prints what differs from the plan of the function in `program`.
+  LogicalResult compare(const PlanGraph &graph, const search::Plan &result,
+                        ModuleOp program) {
+    func::FuncOp function = graph.function;
+    auto like = program.lookupSymbol<func::FuncOp>(function.getSymNameAttr());
+    FailureOr<MeshOp> otherMesh = getPlanMesh(like);
+    if (failed(otherMesh))
+      return failure();
+    PlanGraph other(like, sizeHint);
+    // A function without tensors is on none.
+    search::Plan plan =
+        other.read(*otherMesh ? otherMesh->getMesh() : meshInfo);
+    search::countBytes(other.graph, plan, options.charge);
+    printDifference(llvm::errs(), graph, result, plan);
+    return success();
+  }
+
+  /// Plans a copy of the program as `diff` says.
+  LogicalResult loadOther(Totals &totals) {
+    totals.other = getOperation().clone();
+    PlanPassOptions loading;
+    loading.load = diff;
+    loading.charge = charge;
+    loading.sizeHint = sizeHint;
+    PassManager pm(&getContext());
+    pm.addPass(createPlanPass(loading));
+    return pm.run(*totals.other);
+  }
+
+  LogicalResult writeDot(StringRef text) {
+    std::string message;
+    auto file = openOutputFile(graphviz, &message);
+    if (!file)
+      return error() << message;
+    file->os() << text;
+    file->keep();
     return success();
   }
 

@@ -119,10 +119,6 @@ bool isPlanned(func::FuncOp function);
 /// null if it has no plan. Fails, with an error, if they name several.
 FailureOr<MeshOp> getPlanMesh(func::FuncOp function);
 
-/// Prints the plan as a table whose lines sum to the total.
-void printPlan(raw_ostream &os, const PlanGraph &graph,
-               const search::Plan &plan);
-
 } // namespace mlir::tofu
 
 #endif // TOFU_LIB_TRANSFORMS_PLANGRAPH_H

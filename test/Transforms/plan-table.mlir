@@ -7,17 +7,28 @@
 // RUN: tofu-opt %s -tofu-annotate -tofu-plan="devices=2 print charge=per-use" -o /dev/null 2>&1 | FileCheck %s
 // RUN: tofu-opt %s -tofu-annotate -tofu-plan="devices=4 print charge=per-use" -o /dev/null 2>&1 | FileCheck %s --check-prefix=FOUR
 
+// The numbers after the layouts of all lines, compared with the totals.
+// RUN: tofu-opt %s -tofu-annotate -tofu-plan="devices=6 print" -o /dev/null 2> %t.one
+// RUN: tofu-opt %S/../Execution/Inputs/mlp_train.mlir -tofu-annotate -tofu-plan="devices=6 algorithm=random seed=4 print" -o /dev/null 2> %t.two
+// RUN: cat %t.one %t.two | awk '/^plan of/ { sum = 0 } match($0, /[])-] +[0-9]+ +[0-9]+ +[-+]/) { split(substr($0, RSTART + 1), n, " "); sum += n[1] + n[2] } \
+// RUN:   /^  total:/ { print sum == $2 ? "same" : "other" }' | FileCheck %s --check-prefix=SUMS
+// SUMS-COUNT-6: same
+// SUMS-NOT: other
+
 // The plan as a table: one line per operator, or for a run of them that differ in
 // nothing but their place; the lines sum to the total.
 
 // FOUR: plan of @layer on 4 devices (a0 = 2, a1 = 2); bytes are received, summed over devices
 
-// B's 24 elements move, then all that the slice could need, 48 elements.
+// B's 24 elements move, then all that the slice could need, 48 elements. Cut
+// along the 4 instead, half of each part of A would move, 16 elements, and half
+// of each partial result, 48, but none of B. Cutting an element-wise operator
+// otherwise moves half of its parts to it and from it, 24 elements each time.
 // CHECK: plan of @layer on 2 devices (a0 = 2); bytes are received, summed over devices
-// CHECK-NEXT: where operator iteration space strategy result layout operand bytes result bytes
-// CHECK-NEXT: :[[@LINE+8]] linalg.matmul 8x6x4 [a0 - -] [a0 -] 96 0
-// CHECK-NEXT: act math.exp x3 8x6 [a0 -] [a0 -] 0 0
-// CHECK-NEXT: callee tensor.extract_slice - replicated [{{a0 -|- a0}}] 192 0
+// CHECK-NEXT: where operator iteration space strategy result layout operand bytes result bytes runner-up costs runner-up
+// CHECK-NEXT: :[[@LINE+8]] linalg.matmul 8x6x4 [a0 - -] [a0 -] 96 0 +160 [- - a0]
+// CHECK-NEXT: act math.exp x3 8x6 [a0 -] [a0 -] 0 0 +192 [- a0]
+// CHECK-NEXT: callee tensor.extract_slice - replicated [{{a0 -|- a0}}] 192 0 - -
 // CHECK-NEXT: total: 288 bytes
 func.func @layer(%a: tensor<8x4xf32>, %b: tensor<4x6xf32>, %i: index) -> tensor<4x6xf32> {
   %c0 = arith.constant 0.0 : f32
@@ -51,8 +62,8 @@ func.func @scalar(%a: tensor<8xf32>) -> tensor<f32> {
 // CHECK: plan of @swap on 2 devices
 // CHECK-NEXT: where
 // CHECK-NEXT: linalg.generic x3 4x4 [{{.*}}] [{{.*}}] 0 0
-// CHECK-NEXT: - carried value [{{a0 -|- a0}}] 32 0
-// CHECK-NEXT: - carried value [{{a0 -|- a0}}] 32 0
+// CHECK-NEXT: - carried value [{{a0 -|- a0}}] 32 0 - -
+// CHECK-NEXT: - carried value [{{a0 -|- a0}}] 32 0 - -
 // CHECK-NEXT: total: 64 bytes
 #id = affine_map<(m, n) -> (m, n)>
 #swapped = affine_map<(m, n) -> (n, m)>
@@ -90,7 +101,7 @@ func.func private @cholesky(tensor<4x3x3xf32>) -> tensor<4x3x3xf32> attributes {
 }
 
 // CHECK: plan of @calls
-// CHECK: :[[@LINE+2]] func.call @cholesky 4 [a0] [a0 - -] 0 0
+// CHECK: :[[@LINE+2]] func.call @cholesky 4 [a0] [a0 - -] 0 0 - -
 func.func @calls(%a: tensor<4x3x3xf32>) -> tensor<4x3x3xf32> {
   %0 = call @cholesky(%a) : (tensor<4x3x3xf32>) -> tensor<4x3x3xf32>
   return %0 : tensor<4x3x3xf32>

@@ -9,7 +9,8 @@
 #ifndef TOFU_SEARCH_ALTERNATIVES_H
 #define TOFU_SEARCH_ALTERNATIVES_H
 
-#include "Tofu/Search/PartitionGraph.h"
+#include "Tofu/Search/CostModel.h"
+#include "Tofu/Search/Search.h"
 
 #include <vector>
 
@@ -32,6 +33,46 @@ std::vector<DimCuts> listCuts(const Value &value, const Mesh &mesh,
 
 /// The axes of a mesh that have more than one part.
 Axes axesThatSplit(const Mesh &mesh);
+
+/// Another strategy of an operator, and the bytes of the plan with it.
+struct Alternative {
+  Strategy strategy;
+  int64_t totalBytes = 0;
+};
+
+/// What a plan would cost if one operator were cut otherwise and nothing else
+/// changed.
+class Alternatives {
+public:
+  /// `plan`, whose bytes have been counted under `charge`, must outlive this.
+  Alternatives(const PartitionGraph &graph, const Plan &plan, Charge charge);
+
+  /// The strategies of operator `index` under which the plan is valid, its own
+  /// among them, the cheapest first.
+  std::vector<Alternative> of(unsigned index);
+
+  /// The cheapest but its own; nothing if there is no other.
+  std::optional<Alternative> runnerUp(unsigned index);
+
+private:
+  /// What a reader needs of a value: an operator, or -1 for a carried value.
+  struct Use {
+    int reader;
+    CostModel::Need need;
+  };
+
+  std::vector<Strategy> strategiesOf(unsigned index) const;
+  bool fitsResults(const Operator &op, const Strategy &strategy) const;
+  llvm::SmallVector<Use, 4> usesOf(unsigned index, const Strategy &strategy,
+                                   unsigned value);
+  int64_t bytesAround(unsigned index, const Strategy &strategy);
+
+  const PartitionGraph &graph;
+  const Plan &plan;
+  Charge charge;
+  CostModel model;
+  std::vector<llvm::SmallVector<Use, 4>> uses; ///< per value
+};
 
 } // namespace mlir::tofu::search
 

@@ -65,6 +65,16 @@ struct TofuPartitionOptions : public PassPipelineOptions<TofuPartitionOptions> {
   Option<bool> print{*this, "print",
                      llvm::cl::desc("Print the plan as a table"),
                      llvm::cl::init(false)};
+  Option<std::string> explain{
+      *this, "explain",
+      llvm::cl::desc("Print every strategy of the operation at a line, name or "
+                     "number, and its cost")};
+  Option<std::string> diff{
+      *this, "diff",
+      llvm::cl::desc("File with another plan: print what differs")};
+  Option<std::string> graphviz{
+      *this, "graphviz",
+      llvm::cl::desc("File to write the plan to as a graph for Graphviz")};
 };
 
 /// Adds the passes from a source program to a partitioned one. Runs on a

@@ -108,7 +108,18 @@ def PlanPass : Pass<"tofu-plan", "::mlir::ModuleOp"> {
            "File to read the plan from instead of searching; refused if it is "
            "of another program">,
     Option<"print", "print", "bool", "false",
-           "Print the plan as a table to standard error">
+           "Print the plan as a table to standard error, with the runner-up of "
+           "each operation's strategy and what it would cost">,
+    Option<"explain", "explain", "std::string", "\"\"",
+           "Print every strategy of an operation and what it would cost, the "
+           "rest of the plan given. By the name or the line of its location, or "
+           "by its number: matmul1, :12 or 3">,
+    Option<"diff", "diff", "std::string", "\"\"",
+           "File with another plan of the program, as json writes it: print "
+           "what differs">,
+    Option<"graphviz", "graphviz", "std::string", "\"\"",
+           "File to write the plan to as a graph for Graphviz; - is standard "
+           "output">
   ];
   let statistics = [
     Statistic<"numBytes", "bytes", "Bytes received, summed over devices">,

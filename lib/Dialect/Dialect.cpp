@@ -477,6 +477,55 @@ static LogicalResult verifyHeld(Operation *op, const Twine &what, Type type,
   return verifyLayout(op, what, type, attr.getValue(), before);
 }
 
+/// Checks what is asked of the plan. `isDim` says whether an element of
+/// tofu.forbid is a dim.
+static LogicalResult verifyAsked(Operation *op, const Twine &what,
+                                 NamedAttribute attr,
+                                 function_ref<bool(Attribute)> isDim) {
+  StringRef name = attr.getName();
+  if (name == TofuDialect::kTie) {
+    auto tie = dyn_cast<StringAttr>(attr.getValue());
+    return tie && !tie.empty()
+               ? success()
+               : op->emitOpError() << what << name << " must be a name";
+  }
+  if (name == TofuDialect::kPriority)
+    return isa<IntegerAttr>(attr.getValue())
+               ? success()
+               : op->emitOpError() << what << name << " must be an integer";
+  auto dims = dyn_cast<ArrayAttr>(attr.getValue());
+  if (!dims)
+    return op->emitOpError() << what << name << " must be an array of dims";
+  for (Attribute dim : dims)
+    if (!isDim(dim))
+      return op->emitOpError() << what << name << ": no dim " << dim;
+  return success();
+}
+
+static bool isAsked(StringRef name) {
+  return name == TofuDialect::kForbid || name == TofuDialect::kTie ||
+         name == TofuDialect::kPriority;
+}
+
+/// Whether `attr` is the number of one of `count` dims.
+static bool isNumberBelow(Attribute attr, int64_t count) {
+  auto number = dyn_cast<IntegerAttr>(attr);
+  return number && number.getValue().isNonNegative() &&
+         number.getValue().getActiveBits() < 63 && number.getInt() < count;
+}
+
+/// Until an operation has semantics, nobody knows its dims.
+static bool isDimOf(Operation *op, Attribute attr) {
+  auto semantics = op->getAttrOfType<SemanticsAttr>(TofuDialect::kSemantics);
+  if (!semantics)
+    return isa<StringAttr, IntegerAttr>(attr);
+  if (isa<IntegerAttr>(attr))
+    return isNumberBelow(attr, semantics.getDims().size());
+  return llvm::any_of(semantics.getDims(), [&](IterationDimAttr dim) {
+    return dim.getName() == attr;
+  });
+}
+
 LogicalResult TofuDialect::verifyOperationAttribute(Operation *op,
                                                     NamedAttribute attr) {
   StringRef name = attr.getName();
@@ -509,6 +558,9 @@ LogicalResult TofuDialect::verifyOperationAttribute(Operation *op,
     return verifyHeld(op, "value", global.getType(), attr,
                       op->getAttrOfType<TypeAttr>(kGlobalType));
   }
+  if (isAsked(name) && !isa<FunctionOpInterface, ml_program::GlobalOp>(op))
+    return verifyAsked(op, "", attr,
+                       [&](Attribute dim) { return isDimOf(op, dim); });
   return op->emitOpError() << "unknown attribute: " << name;
 }
 
@@ -562,6 +614,12 @@ static LogicalResult verifyBoundary(FunctionOpInterface function,
       return op->emitOpError() << what << " is carried to result " << result
                                << ", function has " << function.getNumResults();
     return success();
+  }
+  if (isAsked(name)) {
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    return verifyAsked(op, what + ": ", attr, [&](Attribute dim) {
+      return isNumberBelow(dim, tensor ? tensor.getRank() : 0);
+    });
   }
   return op->emitOpError() << what << ": unknown attribute: " << name;
 }

@@ -157,6 +157,7 @@ llvm::ArrayRef<Algorithm> mlir::tofu::search::getAlgorithms() {
       {"kbest", searchKBest},
       {"exact", searchExact},
       {"recursive", searchRecursive},
+      {"propagate", searchPropagation},
       {"data-parallel", searchDataParallel},
       {"megatron", searchMegatron},
       {"icml18", searchWithoutReductions},

@@ -72,10 +72,9 @@ mlir::tofu::search::listCuts(llvm::ArrayRef<IterationDim> dims,
 std::vector<DimCuts> mlir::tofu::search::listCuts(const Value &value,
                                                   const Mesh &mesh,
                                                   size_t limit) {
-  llvm::SmallVector<IterationDim, 4> dims;
-  for (int64_t size : value.shape)
-    dims.push_back({size, DimKind::Parallel});
-  return listCuts(dims, axesThatSplit(mesh), mesh, limit);
+  if (value.pinned)
+    return {value.pinned->dims};
+  return listCuts(dimsOf(value), axesThatSplit(mesh), mesh, limit);
 }
 
 //===----------------------------------------------------------------------===//
@@ -163,6 +162,8 @@ bool Alternatives::fitsResults(const Operator &op,
 /// those of the plan.
 std::vector<Strategy> Alternatives::strategiesOf(unsigned index) const {
   const Operator &op = graph.operators[index];
+  if (op.pinned)
+    return {*op.pinned};
   std::vector<Strategy> starts(1);
   for (uint64_t set : op.linear) {
     Axes common = axesThatSplit(plan.mesh);

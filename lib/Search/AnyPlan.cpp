@@ -37,6 +37,7 @@ public:
         plan.layouts[value] = plan.layouts[values.front()];
     for (const Operator &op : graph.operators)
       plan.strategies.push_back(pickStrategy(op));
+    obey(graph, plan);
     countBytes(graph, plan, options.charge);
     return std::move(plan);
   }

@@ -70,15 +70,19 @@ void AxisSpace::fillReads(Columns &group, unsigned row, const Value &value,
     }
   }
   group.numColumns = needs.size();
+  // Who pins a strategy may have it take whole values as partial sums.
+  bool takesWhole = llvm::any_of(
+      uses, [](const Use &use) { return use.op && use.op->pinned; });
   for (const Cuts &cuts : domains[row]->cuts) {
     Layout layout = cuts.layout();
     for (const std::optional<CostModel::Need> &need : needs)
       if (!need)
         group.table.push_back(0);
       else
-        group.table.push_back(without(need->partial, layout.partial).empty()
-                                  ? costs.readBytes(value, layout, *need)
-                                  : Forbidden);
+        group.table.push_back(
+            takesWhole || without(need->partial, layout.partial).empty()
+                ? costs.readBytes(value, layout, *need)
+                : Forbidden);
   }
 }
 

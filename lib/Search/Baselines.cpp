@@ -26,7 +26,7 @@ mlir::tofu::search::searchWithoutReductions(const PartitionGraph &graph,
   PartitionGraph whole = graph;
   for (Operator &op : whole.operators)
     for (IterationDim &dim : op.dims)
-      if (dim.kind == DimKind::Reduction)
+      if (dim.kind == DimKind::Reduction && !op.pinned)
         dim.kind = DimKind::Unsplittable;
   // What moves doesn't depend on what might have been cut.
   SearchResult result = searchKBest(whole, mesh, options);
@@ -48,8 +48,14 @@ SearchResult mlir::tofu::search::searchEqualChop(const PartitionGraph &graph,
                                                  const Mesh &mesh,
                                                  const SearchOptions &options) {
   Clock clock;
+  // What is pinned may have a dim for each axis.
+  PartitionGraph free = graph;
+  for (Operator &op : free.operators)
+    op.pinned.reset();
+  for (Value &value : free.values)
+    value.pinned.reset();
   Mesh line{{"all"}, {mesh.numDevices()}};
-  SearchResult result = searchKBest(graph, line, options);
+  SearchResult result = searchKBest(free, line, options);
   result.optimal = false;
   // Cut by all axes, one after the other, a dim has as many parts, and the
   // smallest and the largest are as large.
@@ -66,6 +72,7 @@ SearchResult mlir::tofu::search::searchEqualChop(const PartitionGraph &graph,
       spellOut(dim, axes);
     spellOut(layout.partial, axes);
   }
+  obey(graph, plan);
   countBytes(graph, plan, options.charge);
   result.seconds = clock.seconds();
   return result;
@@ -77,11 +84,14 @@ SearchResult mlir::tofu::search::searchEqualChop(const PartitionGraph &graph,
 
 /// Each axis cuts the first dim that is large enough for it.
 static Layout cutFirstDims(const Value &value, const Mesh &mesh) {
+  if (value.pinned)
+    return *value.pinned;
   Layout layout;
   layout.dims.resize(value.shape.size());
   for (unsigned axis : axesThatSplit(mesh))
-    for (auto [size, axes] : llvm::zip_equal(value.shape, layout.dims))
-      if (smallestPart(size, axes, mesh) >= mesh.sizes[axis]) {
+    for (auto [dim, axes] : llvm::zip_equal(dimsOf(value), layout.dims))
+      if (dim.kind != DimKind::Unsplittable &&
+          smallestPart(dim.size, axes, mesh) >= mesh.sizes[axis]) {
         axes.push_back(axis);
         break;
       }
@@ -109,6 +119,8 @@ static int64_t bytesOf(const PartitionGraph &graph, const Operator &op,
 
 static Strategy findBest(const PartitionGraph &graph, const Operator &op,
                          llvm::ArrayRef<Layout> layouts, CostModel &model) {
+  if (op.pinned)
+    return *op.pinned;
   const Mesh &mesh = model.getMesh();
   std::optional<int64_t> least;
   Strategy best;

@@ -60,6 +60,23 @@ static Problem checkStrategy(const Operator &op, const Strategy &strategy,
   return std::nullopt;
 }
 
+/// Checks that what is given is kept.
+static Problem checkGiven(const PartitionGraph &graph, const Plan &plan) {
+  for (auto [i, op] : llvm::enumerate(graph.operators))
+    if (op.pinned && !(plan.strategies[i] == *op.pinned))
+      return problem("operator " + llvm::Twine(i) + " (" + op.name +
+                     "): not cut as it is pinned");
+  for (auto [i, value] : llvm::enumerate(graph.values)) {
+    if (value.pinned && !(plan.layouts[i] == *value.pinned))
+      return problem("value " + llvm::Twine(i) + ": lies not as it is pinned");
+    for (auto [d, dim] : llvm::enumerate(dimsOf(value)))
+      if (dim.kind == DimKind::Unsplittable && !plan.layouts[i].dims[d].empty())
+        return problem("value " + llvm::Twine(i) + ": dim " + llvm::Twine(d) +
+                       " is cut, which is forbidden");
+  }
+  return std::nullopt;
+}
+
 static Problem checkLayout(const Value &value, const Layout &layout,
                            const Mesh &mesh, const llvm::Twine &of) {
   if (layout.dims.size() != value.shape.size())
@@ -136,6 +153,8 @@ Problem mlir::tofu::search::checkPlan(const PartitionGraph &graph,
       if (!(plan.layouts[value] == plan.layouts[values.front()]))
         return problem("values " + llvm::Twine(values.front()) + " and " +
                        llvm::Twine(value) + " must lie alike");
+  if (Problem bad = checkGiven(graph, plan))
+    return bad;
   for (unsigned i = 0; i < graph.values.size(); ++i)
     if (!produced[i] && !plan.layouts[i].partial.empty())
       return problem("value " + llvm::Twine(i) +

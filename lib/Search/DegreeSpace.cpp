@@ -139,12 +139,6 @@ void DegreeSpace::enumerate(const PlanSpace::Kind &kind,
     count = 0;
   };
   fill(0, 0, classes.size() ? classes.count[0] : 0);
-  domain.mostWhole.assign(classes.size(), 0);
-  for (const State &each : domain.states) {
-    AxisCounts whole = wholeAxes(each);
-    for (unsigned c = 0; c < classes.size(); ++c)
-      domain.mostWhole[c] = std::max(domain.mostWhole[c], whole[c]);
-  }
 }
 
 const DegreeSpace::Domain *
@@ -157,7 +151,16 @@ DegreeSpace::domainFor(const PlanSpace::Kind &kind, unsigned kindNumber,
     return known;
   Domain &domain = domains.emplace_back();
   domain.id = domains.size() - 1;
-  enumerate(kind, mayBeWhole, domain);
+  if (kind.pinned)
+    domain.states.push_back(stateOf(*kind.pinned));
+  else
+    enumerate(kind, mayBeWhole, domain);
+  domain.mostWhole.assign(classes.size(), 0);
+  for (const State &each : domain.states) {
+    AxisCounts whole = wholeAxes(each);
+    for (unsigned c = 0; c < classes.size(); ++c)
+      domain.mostWhole[c] = std::max(domain.mostWhole[c], whole[c]);
+  }
   return known = &domain;
 }
 
@@ -178,8 +181,8 @@ void DegreeSpace::makeDomains() {
       make(var, domainOf[producer]->mostWhole);
 }
 
-std::optional<unsigned> DegreeSpace::project(unsigned var,
-                                             const Cuts &cuts) const {
+/// The degrees of `cuts`.
+DegreeSpace::State DegreeSpace::stateOf(const Cuts &cuts) const {
   auto count = [&](llvm::ArrayRef<unsigned> axes) {
     AxisCounts counts(classes.size(), 0);
     for (unsigned axis : axes)
@@ -192,11 +195,7 @@ std::optional<unsigned> DegreeSpace::project(unsigned var,
     state.dims.push_back(count(axes));
   state.partial = count(cuts.partial);
   state.partialOperands = cuts.partialOperands;
-  for (auto [i, known] : llvm::enumerate(domainOf[var]->states))
-    if (known.dims == state.dims && known.partial == state.partial &&
-        known.partialOperands == state.partialOperands)
-      return i;
-  return std::nullopt;
+  return state;
 }
 
 //===----------------------------------------------------------------------===//
@@ -485,10 +484,14 @@ void DegreeSpace::fillReads(Columns &group, unsigned row, const Value &value,
   }
   group.numColumns = needs.size();
   auto isLess = [](uint8_t a, uint8_t b) { return a < b; };
+  // Who pins a strategy may have it take whole values as partial sums.
+  bool takesWhole = llvm::any_of(
+      uses, [](const Use &use) { return use.op && use.op->pinned; });
   for (const State &layout : domainOf[row]->states) {
     Family held = layoutOf(layout, value.shape);
     for (const Family &need : needs)
-      group.table.push_back(anyPair(held.partial, need.partial, isLess)
+      group.table.push_back(!takesWhole &&
+                                    anyPair(held.partial, need.partial, isLess)
                                 ? Forbidden
                                 : value.elementBytes * elements(need, held));
   }
@@ -496,16 +499,13 @@ void DegreeSpace::fillReads(Columns &group, unsigned row, const Value &value,
 
 /// Whether the search rules out that what is produced as `made` lies as `row`.
 bool DegreeSpace::isForbidden(const State &row, const Family &made,
-                              llvm::ArrayRef<int64_t> shape) const {
+                              const Value &value) const {
   if (anyPair(row.partial, made.sumPartial,
               [](uint8_t a, uint8_t b) { return a > b; }))
     return true;
-  if (options.replication)
+  if (options.replication || value.pinned)
     return false;
-  llvm::SmallVector<IterationDim, 4> dims;
-  for (int64_t size : shape)
-    dims.push_back({size, DimKind::Parallel});
-  return !isAllowed(dims, row, made.whole);
+  return !isAllowed(dimsOf(value), row, made.whole);
 }
 
 /// What `op` makes of a result in a state of its variable.
@@ -544,7 +544,7 @@ void DegreeSpace::fillWrites(Columns &group, unsigned row, unsigned opNumber,
   for (const State &state : domainOf[row]->states) {
     Family layout = layoutOf(state, value.shape);
     for (const Family &family : made)
-      group.table.push_back(isForbidden(state, family, value.shape)
+      group.table.push_back(isForbidden(state, family, value)
                                 ? Forbidden
                                 : value.elementBytes *
                                       elements(layout, family));
@@ -558,6 +558,8 @@ void DegreeSpace::fillWrites(Columns &group, unsigned row, unsigned opNumber,
 /// All cuts of these degrees whose axes are in mesh order.
 std::vector<Cuts> DegreeSpace::arrangements(unsigned var, unsigned value,
                                             const Mesh &mesh) const {
+  if (const std::optional<Cuts> &pinned = space.getKind(var).pinned)
+    return {*pinned};
   State left = getState(var, value);
   AxisCounts whole = wholeAxes(left);
   Cuts cuts;

@@ -63,10 +63,6 @@ public:
   }
   const AxisClasses &getClasses() const { return classes; }
 
-  /// The value of a variable that its cuts project to; nothing if the space
-  /// does not have it.
-  std::optional<unsigned> project(unsigned var, const Cuts &cuts) const;
-
   /// The cuts that project to a value of a variable.
   std::vector<Cuts> arrangements(unsigned var, unsigned value,
                                  const Mesh &mesh) const;
@@ -138,7 +134,8 @@ private:
   AxisCounts reductionAxes(const Operator &op, const State &state,
                            bool additive) const;
   bool isForbidden(const State &row, const Family &made,
-                   llvm::ArrayRef<int64_t> shape) const;
+                   const Value &value) const;
+  State stateOf(const Cuts &cuts) const;
 
   const Domain *domainFor(const PlanSpace::Kind &kind, unsigned kindNumber,
                           const AxisCounts &mayBeWhole);

@@ -79,9 +79,6 @@ public:
         if (int dim = cut.dim.values[i]; dim >= 0)
           cutBy(cut.axes, value.shape[dim], mesh, layout.dims[dim], used);
     }
-    for (const auto &values : graph.tied)
-      for (unsigned value : values)
-        plan.layouts[value] = plan.layouts[values.front()];
     leavePartial();
   }
 
@@ -275,7 +272,9 @@ private:
 
 Plan mlir::tofu::search::planOf(const PartitionGraph &graph, const Mesh &mesh,
                                 llvm::ArrayRef<FollowedCut> cuts) {
-  return FollowedPlan(graph, mesh, cuts).plan;
+  Plan plan = FollowedPlan(graph, mesh, cuts).plan;
+  obey(graph, plan);
+  return plan;
 }
 
 /// Points of the iteration spaces of operators that are cut.

@@ -12,6 +12,17 @@
 
 using namespace mlir::tofu::search;
 
+llvm::SmallVector<IterationDim, 4>
+mlir::tofu::search::dimsOf(const Value &value) {
+  llvm::SmallVector<IterationDim, 4> dims;
+  for (auto [i, size] : llvm::enumerate(value.shape)) {
+    bool isForbidden = i < 64 && value.forbidden >> i & 1;
+    dims.push_back(
+        {size, isForbidden ? DimKind::Unsplittable : DimKind::Parallel});
+  }
+  return dims;
+}
+
 bool mlir::tofu::search::isSplittable(llvm::ArrayRef<IterationDim> dims,
                                       unsigned i, llvm::ArrayRef<Axes> cuts,
                                       const Mesh &mesh) {

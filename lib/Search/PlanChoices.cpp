@@ -121,12 +121,27 @@ void PlanSpace::addChoices(const Kind &kind, const Cuts &base, unsigned axis,
   }
 }
 
+/// What `cuts` say of the axes of `mesh`, the first ones of theirs.
+static Cuts restrictTo(const Mesh &mesh, Cuts cuts) {
+  auto isBeyond = [&](unsigned axis) { return axis >= mesh.numAxes(); };
+  for (Axes &axes : cuts.dims)
+    llvm::erase_if(axes, isBeyond);
+  llvm::erase_if(cuts.partial, isBeyond);
+  if (cuts.partial.empty())
+    cuts.partialOperands = 0;
+  return cuts;
+}
+
 /// What a variable of `kind` may become by `axes` if what the other axes do
 /// stays as in `state`.
 PlanSpace::Choices PlanSpace::makeChoices(const Kind &kind, State state,
                                           llvm::ArrayRef<unsigned> axes,
                                           const Mesh &mesh,
                                           AxisSet mayBeWhole) {
+  if (kind.pinned) {
+    Cuts cuts = restrictTo(mesh, *kind.pinned);
+    return {0, {internState(cuts)}, axesNotIn(cuts)};
+  }
   std::vector<Cuts> all{states[state]};
   for (unsigned axis : axes)
     all.front() = withoutAxis(std::move(all.front()), axis);
@@ -192,7 +207,9 @@ bool PlanSpace::isForbidden(const Cost &cost, const Cuts &opCuts,
                             const Cuts &valueCuts, const Mesh &mesh) const {
   if (cost.role == Role::Write)
     return forbidsResult(cost.op, cost.index, opCuts, valueCuts, mesh);
-  return opCuts.partialOperands >> cost.index & 1 &&
+  // Who pins a strategy may have it take whole values as partial sums.
+  return !graph.operators[cost.op].pinned &&
+         opCuts.partialOperands >> cost.index & 1 &&
          !allIn(opCuts.partial, valueCuts.partial);
 }
 
@@ -202,17 +219,17 @@ bool PlanSpace::forbidsResult(unsigned opNumber, unsigned result,
   const Operator &op = graph.operators[opNumber];
   if (!allIn(valueCuts.partial, sumPartialAxes(op, opCuts.strategy())))
     return true;
-  if (options.replication)
+  const Value &value = graph.values[op.results[result].value];
+  if (options.replication || value.pinned)
     return false;
-  llvm::SmallVector<IterationDim, 4> dims;
-  for (int64_t size : graph.values[op.results[result].value].shape)
-    dims.push_back({size, DimKind::Parallel});
-  return !isComplete(dims, valueCuts, mesh, axesNotIn(opCuts));
+  return !isComplete(dimsOf(value), valueCuts, mesh, axesNotIn(opCuts));
 }
 
 bool PlanSpace::isAllowed(unsigned var, const Cuts &cuts,
                           const Mesh &mesh) const {
   const Kind &kind = kinds[variables[var].kind];
+  if (kind.pinned)
+    return true;
   for (auto [dim, axes] : llvm::zip_equal(kind.dims, cuts.dims))
     if (smallestPart(dim.size, axes, mesh) == 0)
       return false;
@@ -305,12 +322,16 @@ PlanSpace::costs(const Term &term, llvm::ArrayRef<const Choices *> choices,
 Plan PlanSpace::planOf(const States &current, const Mesh &mesh) const {
   Plan plan;
   plan.mesh = mesh;
-  for (unsigned var : opVariables)
-    plan.strategies.push_back(states[current[var]].strategy());
+  // Pins may name axes of one part, for which there are no steps.
+  for (auto [op, var] : llvm::zip_equal(graph.operators, opVariables))
+    plan.strategies.push_back(op.pinned ? *op.pinned
+                                        : states[current[var]].strategy());
   for (auto [value, var] : llvm::zip_equal(graph.values, valueVariables)) {
     Layout layout;
     layout.dims.resize(value.shape.size());
-    plan.layouts.push_back(var < 0 ? layout : states[current[var]].layout());
+    if (var >= 0)
+      layout = value.pinned ? *value.pinned : states[current[var]].layout();
+    plan.layouts.push_back(std::move(layout));
   }
   return plan;
 }

@@ -106,7 +106,7 @@ void PlanSpace::joinChains() {
   std::vector<int> moved(numOps, 0), reader(graph.values.size(), -1);
   std::vector<bool> madeElementwise(graph.values.size());
   for (auto [i, op] : llvm::enumerate(graph.operators)) {
-    bool joins = isElementwise(op) && passableSets(op).empty();
+    bool joins = isElementwise(op) && passableSets(op).empty() && !op.pinned;
     for (const Operand &operand : op.operands) {
       const Value &value = graph.values[operand.value];
       ++uses[operand.value];
@@ -124,8 +124,9 @@ void PlanSpace::joinChains() {
     uses[carried.to] += 2;
   }
   for (unsigned value = 0; value < graph.values.size(); ++value) {
-    if (partial[value] || isTied[value] || graph.values[value].constant ||
-        uses[value] > 1)
+    const Value &joined = graph.values[value];
+    if (partial[value] || isTied[value] || joined.constant || joined.pinned ||
+        joined.forbidden || uses[value] > 1)
       continue;
     auto join = [&](unsigned op) {
       parents[findRoot(parents, numOps + value)] = findRoot(parents, op);
@@ -151,7 +152,9 @@ void PlanSpace::joinElementwise() {
   std::vector<int> joinedOp(numValues, -1);
   std::vector<bool> producedInside(numValues);
   auto join = [&](unsigned op, unsigned value) {
-    if (partial[value] || isTied[value] || graph.values[value].constant)
+    const Value &joined = graph.values[value];
+    if (partial[value] || isTied[value] || joined.constant || joined.pinned ||
+        joined.forbidden)
       return false;
     if (joinedOp[value] >= 0)
       parents[findRoot(parents, op)] = findRoot(parents, joinedOp[value]);
@@ -159,7 +162,7 @@ void PlanSpace::joinElementwise() {
     return true;
   };
   for (auto [i, op] : llvm::enumerate(graph.operators)) {
-    bool joins = isElementwise(op) && passableSets(op).empty();
+    bool joins = isElementwise(op) && passableSets(op).empty() && !op.pinned;
     for (const Operand &operand : op.operands) {
       ++uses[operand.value];
       const Value &value = graph.values[operand.value];
@@ -197,6 +200,7 @@ unsigned PlanSpace::variableOf(unsigned node, const Kind &kind) {
     for (const IterationDim &dim : kind.dims)
       key.append({dim.size, int64_t(dim.kind), int64_t(dim.after)});
     key.append(kind.linear.begin(), kind.linear.end());
+    key.push_back(kind.pinned ? int64_t(internState(*kind.pinned)) : -1);
     auto [number, isNew] = kindNumbers.try_emplace(key, kinds.size());
     if (isNew)
       kinds.push_back(kind);
@@ -219,8 +223,9 @@ void PlanSpace::makeVariables() {
     if (value.constant || valueVariables[index] >= 0)
       return;
     Kind kind;
-    for (int64_t size : value.shape)
-      kind.dims.push_back({size, DimKind::Parallel});
+    kind.dims = dimsOf(value);
+    if (value.pinned)
+      kind.pinned = {value.pinned->dims, value.pinned->partial, 0};
     bool joined = findRoot(parents, numOps + index) < numOps;
     kind.mayBeWhole = options.replication && !joined;
     kind.mayBePartial = partial[index];
@@ -234,6 +239,9 @@ void PlanSpace::makeVariables() {
     Kind kind;
     kind.dims = op.dims;
     kind.linear = passableSets(op);
+    if (op.pinned)
+      kind.pinned = {op.pinned->dims, op.pinned->partial,
+                     op.pinned->partialOperands};
     opVariables[i] = variableOf(i, kind);
     for (const Operand &operand : op.operands)
       visitValue(operand.value);
@@ -277,6 +285,8 @@ static void appendTypes(llvm::SmallVectorImpl<int64_t> &key, const Operator &op,
   key.push_back(op.dims.size());
   for (const IterationDim &dim : op.dims)
     key.append({dim.size, int64_t(dim.kind), dim.additive});
+  key.append({op.pinned.has_value(), value.pinned.has_value(),
+              int64_t(value.forbidden)});
   key.push_back(value.elementBytes);
   key.append(value.shape.begin(), value.shape.end());
 }

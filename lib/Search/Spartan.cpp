@@ -114,11 +114,12 @@ private:
   }
 
   const ValueCuts &cutsOf(const Value &value) {
-    auto [it, isNew] = cutsByShape.try_emplace(value.shape);
+    std::vector<DimCuts> dims = listCuts(value, model.getMesh());
+    auto [it, isNew] = known.try_emplace({value.shape, dims});
     ValueCuts &cuts = it->second;
     if (!isNew)
       return cuts;
-    cuts.dims = listCuts(value, model.getMesh());
+    cuts.dims = std::move(dims);
     for (const DimCuts &dims : cuts.dims)
       cuts.families.push_back(
           model.family(Placement::ofLayout(value.shape, dims), value.shape));
@@ -132,7 +133,8 @@ private:
     cuts = std::make_unique<OperatorCuts>();
     const Operator &op = graph.operators[index];
     const Mesh &mesh = model.getMesh();
-    cuts->dims = listCuts(op.dims, axesThatSplit(mesh), mesh);
+    cuts->dims = op.pinned ? std::vector<DimCuts>{op.pinned->dims}
+                           : listCuts(op.dims, axesThatSplit(mesh), mesh);
     for (const DimCuts &dims : cuts->dims) {
       Strategy strategy{dims, {}, 0};
       cuts->partial.push_back(partialAxes(op, strategy));
@@ -233,7 +235,10 @@ private:
 
   const PartitionGraph &graph;
   CostModel model;
-  std::map<llvm::SmallVector<int64_t, 4>, ValueCuts> cutsByShape;
+  /// By shape and layouts.
+  std::map<std::pair<llvm::SmallVector<int64_t, 4>, std::vector<DimCuts>>,
+           ValueCuts>
+      known;
   /// Per value: what it may become, and which of it it does.
   std::vector<const ValueCuts *> layouts;
   std::vector<std::optional<size_t>> chosen;
@@ -252,6 +257,7 @@ SearchResult mlir::tofu::search::searchSpartan(const PartitionGraph &graph,
   Clock clock;
   SearchResult result;
   result.plan = Spartan(graph, mesh).make();
+  obey(graph, result.plan);
   countBytes(graph, result.plan, options.charge);
   result.seconds = clock.seconds();
   return result;

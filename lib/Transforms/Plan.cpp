@@ -9,6 +9,7 @@
 #include "Explain.h"
 #include "PlanGraph.h"
 #include "PlanJson.h"
+#include "PlanPins.h"
 #include "Tofu/Transforms/Passes.h"
 
 #include "mlir/IR/Verifier.h"
@@ -241,6 +242,7 @@ private:
     if (failed(loaded ? loadPlan(graph, result)
                       : searchPlan(graph, result, totals)))
       return failure();
+    dropConstraints(function);
     totals.bytes += result.totalBytes;
     if (!json.empty())
       totals.functions.push_back(toJson(graph, result));
@@ -283,12 +285,17 @@ private:
 
   LogicalResult searchPlan(PlanGraph &graph, search::Plan &result,
                            Totals &totals) {
-    if (failed(writeIlp(graph, totals)))
+    if (failed(readPins(graph, meshInfo, meshSymbol)) ||
+        failed(writeIlp(graph, totals)))
       return failure();
     search::SearchResult found =
         searchAlgorithm(graph.graph, meshInfo, options);
     for (const std::string &remark : found.remarks)
       graph.function.emitRemark() << remark;
+    if (std::optional<std::string> wrong =
+            search::checkPlan(graph.graph, found.plan))
+      return graph.function.emitError()
+             << "no plan does what the program asks for: " << *wrong;
     totals.seconds += found.seconds;
     totals.exact &= found.exact;
     if (!found.lowerBound)

@@ -81,6 +81,12 @@ public:
     return tofu::getCarried(function);
   }
 
+  /// A layout of value `value`, whole if it is null, and a strategy of operator
+  /// `i`, whose operands the attribute numbers as the semantics do.
+  search::Layout readLayout(unsigned value, LayoutAttr layout,
+                            const search::Mesh &mesh) const;
+  search::Strategy toGraph(unsigned i, search::Strategy strategy) const;
+
   /// A hash of what the plan depends on: operations, types, how they are
   /// connected, semantics.
   std::string getHash() const;
@@ -99,13 +105,10 @@ private:
                        FlatSymbolRefAttr mesh) const;
   LayoutAttr getLayout(Value value, const search::Plan &plan,
                        FlatSymbolRefAttr mesh) const;
-  search::Layout readLayout(unsigned value, LayoutAttr layout,
-                            const search::Mesh &mesh) const;
   /// Per result of the function; null for what is no tensor.
   SmallVector<LayoutAttr> getResultLayouts(const search::Plan &plan,
                                            FlatSymbolRefAttr mesh) const;
   search::Strategy toSemantics(unsigned i, search::Strategy strategy) const;
-  search::Strategy toGraph(unsigned i, search::Strategy strategy) const;
 
   SizeHints hints;
   DenseMap<Value, unsigned> numbers;

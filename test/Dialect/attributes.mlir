@@ -119,6 +119,19 @@ func.func @planned(%a: tensor<66x4xf32> {tofu.layout = #tofu.layout<@mesh, [{x},
   return %0 : tensor<66x4xf32>
 }
 
+// What is asked of a plan.
+// CHECK-LABEL: func.func @asked
+// CHECK-SAME: %{{.*}}: tensor<66x4xf32> {tofu.forbid = [0, 1], tofu.priority = -1 : i64, tofu.tie = "a"}
+// CHECK-SAME: -> (tensor<66x4xf32> {tofu.forbid = [], tofu.priority = 2 : i64, tofu.tie = "a"})
+func.func @asked(%a: tensor<66x4xf32> {tofu.forbid = [0, 1], tofu.tie = "a", tofu.priority = -1})
+    -> (tensor<66x4xf32> {tofu.forbid = [], tofu.tie = "a", tofu.priority = 2}) {
+  // CHECK-NEXT: "test.op"(%{{.*}}) {tofu.forbid = ["m", 1], tofu.priority = 1 : i64, tofu.semantics = {{.*}}, tofu.tie = "b"}
+  %0 = "test.op"(%a) {
+    tofu.semantics = #tofu.semantics<[m = 66, n = 4], (a[m, n]) -> (r[m, n])>,
+    tofu.forbid = ["m", 1], tofu.tie = "b", tofu.priority = 1} : (tensor<66x4xf32>) -> tensor<66x4xf32>
+  return %0 : tensor<66x4xf32>
+}
+
 // 67 rows over x are 34 and 33: the local dim is not known. Over y they are 23,
 // 22 and 22.
 // CHECK-LABEL: func.func private @partitioned

@@ -602,3 +602,71 @@ func.func @cut_within_many(%a: tensor<3x8xf32>) -> tensor<24xf32> {
       tofu.strategy = #tofu.strategy<@mesh, [{x}, {y}]>} : tensor<3x8xf32> into tensor<24xf32>
   return %0 : tensor<24xf32>
 }
+
+// -----
+
+//===----------------------------------------------------------------------===//
+// What is asked of the plan
+//===----------------------------------------------------------------------===//
+
+// expected-error@below {{'func.func' op argument 0: tofu.forbid: no dim 1 : i64}}
+func.func private @forbid_rank(tensor<8xf32> {tofu.forbid = [1]})
+
+// -----
+
+// expected-error@below {{'func.func' op result 0: tofu.forbid: no dim "m"}}
+func.func private @forbid_name() -> (tensor<8xf32> {tofu.forbid = ["m"]})
+
+// -----
+
+// expected-error@below {{'func.func' op argument 0: tofu.forbid: no dim -1 : i64}}
+func.func private @forbid_negative(tensor<8xf32> {tofu.forbid = [-1]})
+
+// -----
+
+// expected-error@below {{'func.func' op argument 0: tofu.forbid must be an array of dims}}
+func.func private @forbid_number(tensor<8xf32> {tofu.forbid = 0})
+
+// -----
+
+// expected-error@below {{'func.func' op argument 0: tofu.forbid: no dim 0 : i64}}
+func.func private @forbid_scalar(f32 {tofu.forbid = [0]})
+
+// -----
+
+// expected-error@below {{'func.func' op argument 0: tofu.tie must be a name}}
+func.func private @tie(tensor<8xf32> {tofu.tie = ""})
+
+// -----
+
+// expected-error@below {{'func.func' op argument 0: tofu.priority must be an integer}}
+func.func private @priority(tensor<8xf32> {tofu.priority = "high"})
+
+// -----
+
+func.func @forbid_dim(%a: tensor<8xf32>) {
+  // expected-error@below {{'test.op' op tofu.forbid: no dim "n"}}
+  "test.op"(%a) {tofu.semantics = #tofu.semantics<[m = 8], (a[m]) -> ()>, tofu.forbid = ["n"]} : (tensor<8xf32>) -> ()
+  return
+}
+
+// -----
+
+func.func @forbid_dim_number(%a: tensor<8xf32>) {
+  // expected-error@below {{'test.op' op tofu.forbid: no dim 1 : i64}}
+  "test.op"(%a) {tofu.semantics = #tofu.semantics<[m = 8], (a[m]) -> ()>, tofu.forbid = [1]} : (tensor<8xf32>) -> ()
+  return
+}
+
+// -----
+
+func.func @forbid_unit(%a: tensor<8xf32>) {
+  // expected-error@below {{'test.op' op tofu.forbid: no dim unit}}
+  "test.op"(%a) {tofu.forbid = [unit]} : (tensor<8xf32>) -> ()
+  return
+}
+
+// -----
+
+// expected-error@below {{'func.func' op unknown attribute: tofu.tie}}
+func.func private @tied_function() attributes {tofu.tie = "t"}

@@ -33,6 +33,15 @@ def Tofu_Dialect : Dialect {
     | `tofu.global_type` | function arguments and results, `ml_program.global` | the type before localization |
     | `tofu.size_of` | function arguments | the numbers of an argument and of a dim of it: this is the size of the whole |
     | `tofu.carried_to` | function arguments | the number of the result that keeps this argument's layout |
+
+    What is there before a program is planned, of these, is kept by the plan. More
+    can be asked of it:
+
+    | attribute | on | meaning |
+    | --- | --- | --- |
+    | `tofu.forbid` | operations, function arguments and results | an array of dims that are not cut, by number; iteration dims also by name |
+    | `tofu.tie` | the same | a name: what has it has one layout; operations stand for their results |
+    | `tofu.priority` | the same | a number, 0 if it is not there: where what is asked contradicts itself, the lower gives way |
   }];
   let useDefaultAttributePrinterParser = 1;
   let hasConstantMaterializer = 1;
@@ -52,6 +61,10 @@ def Tofu_Dialect : Dialect {
     static constexpr llvm::StringLiteral kGlobalType = "tofu.global_type";
     static constexpr llvm::StringLiteral kSizeOf = "tofu.size_of";
     static constexpr llvm::StringLiteral kCarriedTo = "tofu.carried_to";
+    /// Names of those that constrain it.
+    static constexpr llvm::StringLiteral kForbid = "tofu.forbid";
+    static constexpr llvm::StringLiteral kTie = "tofu.tie";
+    static constexpr llvm::StringLiteral kPriority = "tofu.priority";
 
     void registerAttributes();
     void registerOps();

@@ -27,7 +27,7 @@ std::vector<DimCuts> listCuts(llvm::ArrayRef<IterationDim> dims,
                               llvm::ArrayRef<unsigned> axes, const Mesh &mesh,
                               size_t limit = 4096);
 
-/// The same for the dims of a value, by all axes.
+/// The same for the dims of a value, by all axes, or how it is pinned.
 std::vector<DimCuts> listCuts(const Value &value, const Mesh &mesh,
                               size_t limit = 4096);
 
@@ -48,7 +48,7 @@ public:
   Alternatives(const PartitionGraph &graph, const Plan &plan, Charge charge);
 
   /// The strategies of operator `index` under which the plan is valid, its own
-  /// among them, the cheapest first.
+  /// among them, the cheapest first. One if it is pinned.
   std::vector<Alternative> of(unsigned index);
 
   /// The cheapest but its own; nothing if there is no other.

@@ -17,6 +17,7 @@
 
 #include "Tofu/Search/Geometry.h"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -59,43 +60,6 @@ struct Result {
   llvm::SmallVector<LinearExpr, 4> index;
 };
 
-struct Operator {
-  std::string name; ///< for messages and the plan's table
-  llvm::SmallVector<IterationDim, 4> dims;
-  llvm::SmallVector<Operand, 4> operands;
-  llvm::SmallVector<Result, 1> results;
-  /// Sets of operands (bit i: operands[i]) in which, taken together, every
-  /// result is linear and homogeneous: a sum-partial over an axis in just
-  /// these operands passes through as a sum-partial result.
-  llvm::SmallVector<uint64_t, 2> linear;
-};
-
-struct Value {
-  llvm::SmallVector<int64_t, 4> shape;
-  int64_t elementBytes = 4;
-  /// A constant: every device has all of it, at no cost, whatever is cut.
-  bool constant = false;
-  /// Never left partial: it crosses a function boundary, say.
-  bool neverPartial = false;
-};
-
-/// A value that must end up in the layout of another one, such as the updated
-/// weight of a training step in that of the weight. `from` is needed in the
-/// layout of `to`, like an operand.
-struct Carried {
-  unsigned from = 0, to = 0;
-};
-
-/// Operators are in program order; a value is produced by at most one of them
-/// (none: an argument or a constant). The values of a class in `tied` have one
-/// layout, never partial, and no producer; a value is in one class at most.
-struct PartitionGraph {
-  std::vector<Operator> operators;
-  std::vector<Value> values;
-  std::vector<Carried> carried;
-  std::vector<llvm::SmallVector<unsigned, 2>> tied;
-};
-
 /// How the work of one operator is cut.
 struct Strategy {
   llvm::SmallVector<Axes, 4> dims; ///< per iteration dim, outermost first
@@ -110,12 +74,6 @@ struct Strategy {
   }
 };
 
-/// Whether dim `i` of an operator may be cut where its dims are cut as given:
-/// it is not unsplittable, nor after a dim that still has several indices in a
-/// part.
-bool isSplittable(llvm::ArrayRef<IterationDim> dims, unsigned i,
-                  llvm::ArrayRef<Axes> cuts, const Mesh &mesh);
-
 /// How a value lies on the mesh.
 struct Layout {
   llvm::SmallVector<Axes, 4> dims; ///< per tensor dim, outermost first
@@ -125,6 +83,60 @@ struct Layout {
     return dims == o.dims && partial == o.partial;
   }
 };
+
+struct Operator {
+  std::string name; ///< for messages and the plan's table
+  llvm::SmallVector<IterationDim, 4> dims;
+  llvm::SmallVector<Operand, 4> operands;
+  llvm::SmallVector<Result, 1> results;
+  /// Sets of operands (bit i: operands[i]) in which, taken together, every
+  /// result is linear and homogeneous: a sum-partial over an axis in just
+  /// these operands passes through as a sum-partial result.
+  llvm::SmallVector<uint64_t, 2> linear;
+  /// How it must be cut, if that is given.
+  std::optional<Strategy> pinned;
+  int64_t priority = 0; ///< of the pin: the higher spreads first
+};
+
+struct Value {
+  llvm::SmallVector<int64_t, 4> shape;
+  int64_t elementBytes = 4;
+  /// A constant: every device has all of it, at no cost, whatever is cut.
+  bool constant = false;
+  /// Never left partial: it crosses a function boundary, say.
+  bool neverPartial = false;
+  /// How it must lie, if that is given.
+  std::optional<Layout> pinned;
+  int64_t priority = 0; ///< of the pin: the higher spreads first
+  /// Dims (bit i: dim i) that must not be cut.
+  uint64_t forbidden = 0;
+};
+
+/// The dims of a value: those that must not be cut are unsplittable.
+llvm::SmallVector<IterationDim, 4> dimsOf(const Value &value);
+
+/// A value that must end up in the layout of another one, such as the updated
+/// weight of a training step in that of the weight. `from` is needed in the
+/// layout of `to`, like an operand.
+struct Carried {
+  unsigned from = 0, to = 0;
+};
+
+/// Operators are in program order; a value is produced by at most one of them
+/// (none: an argument or a constant). The values of a class in `tied` have one
+/// layout, never partial; a value is in one class at most.
+struct PartitionGraph {
+  std::vector<Operator> operators;
+  std::vector<Value> values;
+  std::vector<Carried> carried;
+  std::vector<llvm::SmallVector<unsigned, 2>> tied;
+};
+
+/// Whether dim `i` of an operator may be cut where its dims are cut as given:
+/// it is not unsplittable, nor after a dim that still has several indices in a
+/// part.
+bool isSplittable(llvm::ArrayRef<IterationDim> dims, unsigned i,
+                  llvm::ArrayRef<Axes> cuts, const Mesh &mesh);
 
 /// What one operator, or one carried value, receives: bytes over all devices.
 struct Bytes {

@@ -70,6 +70,8 @@ public:
     llvm::SmallVector<uint64_t, 2> linear;
     /// Values: may be whole although they could be cut; may be partial.
     bool mayBeWhole = false, mayBePartial = false;
+    /// The only choice, on the whole mesh.
+    std::optional<Cuts> pinned;
   };
 
   PlanSpace(const PartitionGraph &graph, const SearchOptions &options);

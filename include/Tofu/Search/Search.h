@@ -142,6 +142,13 @@ SearchResult searchAllRowGreedy(const PartitionGraph &graph, const Mesh &mesh,
 SearchResult searchSpartan(const PartitionGraph &graph, const Mesh &mesh,
                            const SearchOptions &options);
 
+/// No search: what is pinned spreads through the program, as GSPMD has it. Over
+/// and over, forwards and backwards, operators are cut as the values are that
+/// they read and produce, and values as the operators; pins of a higher
+/// priority spread first. What nothing reaches stays whole.
+SearchResult searchPropagation(const PartitionGraph &graph, const Mesh &mesh,
+                               const SearchOptions &options);
+
 /// Any valid plan of the plan space, by `options.seed`: for tests.
 SearchResult searchRandom(const PartitionGraph &graph, const Mesh &mesh,
                           const SearchOptions &options);
@@ -169,9 +176,14 @@ void countBytes(const PartitionGraph &graph, Plan &plan, Charge charge);
 void countBytes(const PartitionGraph &graph, Plan &plan, Charge charge,
                 CostModel &model);
 
+/// Changes what `plan` cuts otherwise than `graph` allows: what is pinned, what
+/// must not be cut, what is tied. For plans that are made without a look at
+/// that; bytes are to be counted afterwards.
+void obey(const PartitionGraph &graph, Plan &plan);
+
 /// Says what is wrong with `plan` for `graph`, or nothing if it is valid: sizes
 /// match, every axis is known and used at most once by an operator or layout,
-/// unsplittable dims are whole, partials are legal.
+/// unsplittable dims are whole, partials are legal, what is pinned is kept.
 std::optional<std::string> checkPlan(const PartitionGraph &graph,
                                      const Plan &plan);
 

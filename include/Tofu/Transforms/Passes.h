@@ -38,8 +38,9 @@ struct TofuPartitionOptions : public PassPipelineOptions<TofuPartitionOptions> {
   Option<std::string> algorithm{
       *this, "algorithm",
       llvm::cl::desc(
-          "How to search: recursive, kbest, data-parallel, megatron, icml18, "
-          "equal-chop, all-row-greedy, spartan, random, any"),
+          "How to search: recursive, kbest, propagate, data-parallel, "
+          "megatron, "
+          "icml18, equal-chop, all-row-greedy, spartan, random, any"),
       llvm::cl::init("recursive")};
   Option<uint64_t> seed{
       *this, "seed", llvm::cl::desc("Of algorithm=random and any: which plan"),

@@ -54,6 +54,12 @@ def PlanPass : Pass<"tofu-plan", "::mlir::ModuleOp"> {
     per mesh axis, so that devices receive the fewest bytes, and writes them as
     attributes. Public functions are planned, each on its own.
 
+    What the program says beforehand is kept: `tofu.layout`, `tofu.layouts` and
+    `tofu.strategy` that are there already pin what they stand on, `tofu.forbid`
+    keeps dims whole, `tofu.tie` has values lie alike. Where they contradict each
+    other, the one of the lower `tofu.priority` gives way, with a remark; if that
+    is the same, it is an error.
+
     Precondition: an annotated program. Postcondition: a planned one: a
     `tofu.mesh`, `tofu.strategy` and `tofu.layouts` on operations, `tofu.layout`
     on arguments and results of functions.
@@ -75,7 +81,8 @@ def PlanPass : Pass<"tofu-plan", "::mlir::ModuleOp"> {
     Option<"algorithm", "algorithm", "std::string", "\"kbest\"",
            "How to search. kbest: all axes together, with a lower bound; exact: "
            "the same until bound and plan meet; recursive: the Tofu paper's, one "
-           "exact step per axis. To compare with: data-parallel: cut the batch only; "
+           "exact step per axis; propagate: no search, what the program pins is "
+           "spread through it. To compare with: data-parallel: cut the batch only; "
            "megatron: cut pairs of products as well, weights by columns, then "
            "by rows; icml18: kbest without cut reductions; equal-chop: one dim "
            "of each for all axes; all-row-greedy: all values by their first "

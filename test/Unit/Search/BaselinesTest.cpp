@@ -242,6 +242,109 @@ TEST(Baselines, GiveValidPlansOfAnyProgram) {
   }
 }
 
+TEST(Propagation, CutsWhatPinsReach) {
+  // x[8, 4] by rows and w[4, 6] by columns: the product by both, and what is
+  // made of it; nothing moves.
+  GraphBuilder b;
+  unsigned x = b.value({8, 4}), w = b.value({4, 6});
+  unsigned y = b.elementwise({b.einsum({{x, "mk"}, {w, "kn"}}, "mn")});
+  b.graph.values[x].pinned = {{{0}, {}}, {}};
+  b.graph.values[w].pinned = {{{}, {1}}, {}};
+  SearchResult result = searchPropagation(b.graph, Mesh::factored(4), {});
+  EXPECT_EQ(result.plan.strategies[0].dims, (DimCuts{{0}, {1}, {}}));
+  EXPECT_EQ(result.plan.layouts[y].dims, (DimCuts{{0}, {1}}));
+  EXPECT_EQ(result.plan.totalBytes, 0);
+  EXPECT_FALSE(checkPlan(b.graph, result.plan));
+}
+
+TEST(Propagation, TakesTheHigherPriorityFirst) {
+  // One axis, two pins of a product: rows of x, or columns of w.
+  for (int64_t priority : {-1, 1}) {
+    GraphBuilder b;
+    unsigned x = b.value({8, 4}), w = b.value({4, 6});
+    b.einsum({{x, "mk"}, {w, "kn"}}, "mn");
+    b.graph.values[x].pinned = {{{0}, {}}, {}};
+    b.graph.values[w].pinned = {{{}, {0}}, {}};
+    b.graph.values[w].priority = priority;
+    SearchResult result = searchPropagation(b.graph, Mesh::factored(2), {});
+    EXPECT_EQ(result.plan.strategies[0].dims,
+              priority < 0 ? (DimCuts{{0}, {}, {}}) : (DimCuts{{}, {0}, {}}));
+    EXPECT_FALSE(checkPlan(b.graph, result.plan));
+  }
+}
+
+TEST(Propagation, LeavesAllWholeWithoutPins) {
+  PartitionGraph graph = mlpChain(24, {4, 6});
+  SearchResult result = searchPropagation(graph, Mesh::factored(2), {});
+  EXPECT_EQ(result.remarks.size(), 1u);
+  EXPECT_EQ(result.plan.totalBytes, 0);
+}
+
+/// Pins and forbids some of what `plan` says.
+static void pinSome(std::mt19937 &random, const Plan &plan,
+                    PartitionGraph &graph) {
+  for (auto [value, layout] : llvm::zip_equal(graph.values, plan.layouts)) {
+    if (random() % 4 == 0)
+      value.pinned = layout;
+    else if (random() % 4 == 0)
+      value.forbidden = 1;
+  }
+  for (auto [op, strategy] : llvm::zip_equal(graph.operators, plan.strategies))
+    if (random() % 4 == 0)
+      op.pinned = strategy;
+}
+
+TEST(Pins, AreKeptByAllAlgorithms) {
+  std::mt19937 random(19);
+  for (int round = 0; round < 40; ++round) {
+    PartitionGraph graph = randomProgram(random, 6, round % 2);
+    Mesh mesh = Mesh::factored(2 + round % 7);
+    SearchOptions options;
+    options.seed = round;
+    options.replication = round % 3 == 0;
+    pinSome(random, searchRandom(graph, mesh, options).plan, graph);
+    options.partials = round % 5 == 0;
+    for (const Algorithm &algorithm : getAlgorithms()) {
+      SearchResult result = algorithm.search(graph, mesh, options);
+      EXPECT_EQ(checkPlan(graph, result.plan), std::nullopt)
+          << algorithm.name.str();
+      Plan again = result.plan;
+      countBytes(graph, again, options.charge);
+      EXPECT_EQ(again.totalBytes, result.plan.totalBytes);
+    }
+  }
+}
+
+TEST(Pins, MayNameAxesOfOnePart) {
+  GraphBuilder b;
+  unsigned x = b.value({8, 4}), y = b.elementwise({x});
+  b.graph.values[x].pinned = {{{1, 0}, {}}, {}};
+  b.graph.values[y].pinned = {{{0}, {1}}, {}};
+  b.graph.operators[0].pinned = {{{}, {1, 0}}, {}, 0};
+  Mesh mesh{{"x", "y"}, {2, 1}};
+  for (const Algorithm &algorithm : getAlgorithms())
+    EXPECT_EQ(checkPlan(b.graph, algorithm.search(b.graph, mesh, {}).plan),
+              std::nullopt)
+        << algorithm.name.str();
+}
+
+TEST(Pins, AreChecked) {
+  GraphBuilder b;
+  unsigned x = b.value({8, 4});
+  b.elementwise({x});
+  Plan plan = searchAllRowGreedy(b.graph, Mesh::factored(2), {}).plan;
+  PartitionGraph forbidden = b.graph, pinned = b.graph;
+  forbidden.values[x].forbidden = 1;
+  EXPECT_EQ(checkPlan(forbidden, plan),
+            "value 0: dim 0 is cut, which is forbidden");
+  pinned.values[x].pinned = {{{}, {0}}, {}};
+  EXPECT_EQ(checkPlan(pinned, plan), "value 0: lies not as it is pinned");
+  pinned = b.graph;
+  pinned.operators[0].pinned = {{{}, {0}}, {}, 0};
+  EXPECT_EQ(checkPlan(pinned, plan),
+            "operator 0 (elementwise): not cut as it is pinned");
+}
+
 TEST(Any, GivesValidPlans) {
   std::mt19937 random(12);
   for (int round = 0; round < 20; ++round) {

@@ -31,7 +31,7 @@ mlir::tofu::search::searchWithoutReductions(const PartitionGraph &graph,
   // What moves doesn't depend on what might have been cut.
   SearchResult result = searchKBest(whole, mesh, options);
   // Among plans that cut reductions there may be better ones.
-  result.optimal = false;
+  result.lowerBound.reset();
   return result;
 }
 
@@ -56,7 +56,7 @@ SearchResult mlir::tofu::search::searchEqualChop(const PartitionGraph &graph,
     value.pinned.reset();
   Mesh line{{"all"}, {mesh.numDevices()}};
   SearchResult result = searchKBest(free, line, options);
-  result.optimal = false;
+  result.lowerBound.reset();
   // Cut by all axes, one after the other, a dim has as many parts, and the
   // smallest and the largest are as large.
   Axes axes = axesThatSplit(mesh);

@@ -189,8 +189,14 @@ void JointSearch::arrangeByAxis(const Assignment &values) {
     Domains given;
     std::deque<AxisSpace::Domain> mine;
     for (unsigned var = 0; var < cuts.size(); ++var) {
-      auto [number, isNew] = numbers(degrees.keyOfRest(left[var], cuts[var]));
-      if (isNew)
+      const std::optional<Cuts> &pinned = space.getKind(var).pinned;
+      DegreeSpace::RestKey key =
+          pinned ? DegreeSpace::RestKey{-1, space.internState(*pinned)}
+                 : degrees.keyOfRest(left[var], cuts[var]);
+      auto [number, isNew] = numbers(std::move(key));
+      if (isNew && pinned)
+        mine.push_back({number, {restrictTo(costs.getMesh(), *pinned)}});
+      else if (isNew)
         mine.push_back(
             {number, degrees.placements(left[var], cuts[var], axis)});
       given.push_back(&mine[number]);
@@ -200,7 +206,8 @@ void JointSearch::arrangeByAxis(const Assignment &values) {
     if (next.empty())
       return;
     for (unsigned var = 0; var < cuts.size(); ++var)
-      degrees.take(left[var], cuts[var], next[var], axis);
+      if (!space.getKind(var).pinned)
+        degrees.take(left[var], cuts[var], next[var], axis);
     cuts = std::move(next);
   }
   offer(cuts);

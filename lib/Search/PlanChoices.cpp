@@ -121,8 +121,7 @@ void PlanSpace::addChoices(const Kind &kind, const Cuts &base, unsigned axis,
   }
 }
 
-/// What `cuts` say of the axes of `mesh`, the first ones of theirs.
-static Cuts restrictTo(const Mesh &mesh, Cuts cuts) {
+Cuts mlir::tofu::search::restrictTo(const Mesh &mesh, Cuts cuts) {
   auto isBeyond = [&](unsigned axis) { return axis >= mesh.numAxes(); };
   for (Axes &axes : cuts.dims)
     llvm::erase_if(axes, isBeyond);

@@ -37,6 +37,9 @@ struct Cuts {
   Layout layout() const { return {dims, partial}; }
 };
 
+/// What `cuts` say of the axes of `mesh`, the first ones of theirs.
+Cuts restrictTo(const Mesh &mesh, Cuts cuts);
+
 /// The axes over which `cuts` is whole, by bits.
 uint64_t axesNotIn(const Cuts &cuts);
 

@@ -160,16 +160,36 @@ static SmallVector<OpFoldResult> getPlainStrides(SliceOp op) {
   return strides;
 }
 
-/// True if what upstream makes of dropped dims may be wrong: it goes by strides
-/// to tell which dims the slice of a buffer drops, and takes the first ones of
-/// several that are alike, as unknown ones are.
+/// True if a dim that stays may be taken for one that is dropped: if both have,
+/// or may come to have, one index, and there is more than ones between them.
 template <typename SliceOp>
-static bool dropsUnclearly(SliceOp op, RankedTensorType whole,
-                           ArrayRef<OpFoldResult> strides) {
+static bool hasAmbiguousDims(SliceOp op) {
+  SmallVector<OpFoldResult> sizes = op.getMixedSizes();
+  llvm::SmallBitVector dropped = op.getDroppedDims();
+  auto isOne = [&](unsigned dim) { return isConstantIntValue(sizes[dim], 1); };
+  auto mayBeOne = [&](unsigned dim) {
+    return isOne(dim) || !getConstantIntValue(sizes[dim]);
+  };
+  for (unsigned drop : dropped.set_bits())
+    for (unsigned stay = 0; stay < sizes.size(); ++stay) {
+      auto [first, last] = std::minmax(drop, stay);
+      if (!dropped[stay] && mayBeOne(stay) &&
+          !llvm::all_of(llvm::seq(first + 1, last), isOne))
+        return true;
+    }
+  return false;
+}
+
+/// True if what upstream makes of dropped dims may be wrong: it goes by strides
+/// to tell which dims the slice of a buffer drops, those of the buffer, and
+/// takes the first ones of several that are alike. Unknown ones are, and those
+/// around a dim of size one.
+template <typename SliceOp>
+static bool dropsUnclearly(SliceOp op, ArrayRef<OpFoldResult> strides) {
   bool areOnes = llvm::all_of(strides, [](OpFoldResult stride) {
     return isConstantIntValue(stride, 1);
   });
-  return op.getDroppedDims().any() && !(areOnes && whole.hasStaticShape());
+  return op.getDroppedDims().any() && (!areOnes || hasAmbiguousDims(op));
 }
 
 /// Each dim that stays, with the dropped ones before it; the last one takes
@@ -195,7 +215,7 @@ static Value createSlice(IRRewriter &rewriter, tensor::ExtractSliceOp op,
                          ArrayRef<OpFoldResult> strides) {
   Location loc = op.getLoc();
   SmallVector<OpFoldResult> sizes = op.getMixedSizes();
-  if (!dropsUnclearly(op, op.getSourceType(), strides))
+  if (!dropsUnclearly(op, strides))
     return tensor::ExtractSliceOp::create(rewriter, loc, op.getType(),
                                           op.getSource(), op.getMixedOffsets(),
                                           sizes, strides);
@@ -228,7 +248,7 @@ static Value addDropped(IRRewriter &rewriter, tensor::InsertSliceOp op) {
 static Value createSlice(IRRewriter &rewriter, tensor::InsertSliceOp op,
                          ArrayRef<OpFoldResult> strides) {
   Value source = op.getSource();
-  if (dropsUnclearly(op, op.getDestType(), strides))
+  if (dropsUnclearly(op, strides))
     source = addDropped(rewriter, op);
   return tensor::InsertSliceOp::create(rewriter, op.getLoc(), source,
                                        op.getDest(), op.getMixedOffsets(),

@@ -83,3 +83,16 @@ func.func @dynamic(%a: tensor<1x2x1x?xf32>, %n: index) -> tensor<1x2x?xf32> {
   %0 = tensor.extract_slice %a[0, 0, 0, 0] [1, 2, 1, %n] [1, 1, 1, 1] : tensor<1x2x1x?xf32> to tensor<1x2x?xf32>
   return %0 : tensor<1x2x?xf32>
 }
+
+// And one whose dropped dim may be taken for another one of size one: not one
+// where only dims of size one are between them.
+// CHECK-LABEL: func.func @ones
+// CHECK-SAME:    %[[A:[a-z0-9]+]]: tensor<1x4x1x3xf32>, %[[B:[a-z0-9]+]]: tensor<1x?x3xf32>, %[[C:[a-z0-9]+]]: tensor<1x3xf32>
+// CHECK:         %[[SOURCE:.*]] = tensor.expand_shape %[[B]] {{\[\[}}0], [1], [2, 3]] output_shape [1, %{{.*}}, 1, 3] : tensor<1x?x3xf32> into tensor<1x?x1x3xf32>
+// CHECK-NEXT:    %[[FIRST:.*]] = tensor.insert_slice %[[SOURCE]] into %[[A]][0, 0, 0, 0] [1, %{{.*}}, 1, 3] [1, 1, 1, 1]
+// CHECK:         tensor.insert_slice %[[C]] into %[[FIRST]][0, 2, 0, 0] [1, 1, 1, 3] [1, 1, 1, 1]
+func.func @ones(%a: tensor<1x4x1x3xf32>, %b: tensor<1x?x3xf32>, %c: tensor<1x3xf32>, %n: index) -> tensor<1x4x1x3xf32> {
+  %0 = tensor.insert_slice %b into %a[0, 0, 0, 0] [1, %n, 1, 3] [1, 1, 1, 1] : tensor<1x?x3xf32> into tensor<1x4x1x3xf32>
+  %1 = tensor.insert_slice %c into %0[0, 2, 0, 0] [1, 1, 1, 3] [1, 1, 1, 1] : tensor<1x3xf32> into tensor<1x4x1x3xf32>
+  return %1 : tensor<1x4x1x3xf32>
+}

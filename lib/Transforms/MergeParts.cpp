@@ -137,10 +137,13 @@ Value MergePlanner::addUnitDim(StackOp part) {
       builder, part.getLoc(), type.clone({type.getDimSize(0), 1}), part,
       ArrayRef<ReassociationIndices>{{0, 1}});
   std::string why;
-  expanded->setAttr(TofuDialect::kSemantics, computeSemantics(expanded, why));
-  expanded->setAttr(TofuDialect::kStrategy,
-                    StrategyAttr::get(builder.getContext(), meshName,
-                                      {numbering}, noAxes(), {}));
+  SemanticsAttr ofExpanded = computeSemantics(expanded, why);
+  // The numbers of the parts are its only dim; that of one part is none.
+  SmallVector<AxesAttr> cut(ofExpanded.getDims().size(), numbering);
+  expanded->setAttr(TofuDialect::kSemantics, ofExpanded);
+  expanded->setAttr(
+      TofuDialect::kStrategy,
+      StrategyAttr::get(builder.getContext(), meshName, cut, noAxes(), {}));
   expanded->setAttr(
       TofuDialect::kLayouts,
       builder.getArrayAttr({getPlainLayout({numbering, noAxes()})}));

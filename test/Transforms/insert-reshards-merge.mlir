@@ -49,3 +49,31 @@ func.func @argmax(%x: tensor<8x6xi32> {tofu.layout = #tofu.layout<@mesh, [{}, {x
   } -> (tensor<8xi32>, tensor<8xindex>)
   return %0#0, %0#1 : tensor<8xi32>, tensor<8xindex>
 }
+
+// Of numbers, there may be one part only.
+
+#in = affine_map<(d0) -> (d0)>
+#number = affine_map<(d0) -> ()>
+#everywhere = #tofu.layout<@one, []>
+tofu.mesh @one [x = 1]
+// CHECK-LABEL: func.func @one_part(
+// CHECK: %[[PARTIAL:.*]] = linalg.generic
+// CHECK: %[[STACK:.*]] = tofu.stack %[[PARTIAL]] at 0 from <@one, [], region {x}> to <@one, [{x}]> : tensor<i32> -> tensor<1xi32>
+// CHECK-NEXT: tensor.expand_shape %[[STACK]] {{.*}}tofu.strategy = #tofu.strategy<@one, []>
+// CHECK-NOT: tofu.reshard
+func.func @one_part(%x: tensor<6xi32> {tofu.layout = #tofu.layout<@one, [{x}]>})
+    -> (tensor<i32> {tofu.layout = #everywhere}) {
+  %least = arith.constant -2147483648 : i32
+  %e = tensor.empty() : tensor<i32>
+  %i = linalg.fill ins(%least : i32) outs(%e : tensor<i32>) -> tensor<i32>
+  %0 = linalg.generic {indexing_maps = [#in, #number], iterator_types = ["reduction"]}
+      ins(%x : tensor<6xi32>) outs(%i : tensor<i32>)
+      attrs = {tofu.semantics = #tofu.semantics<[n = 6 : region], (in[n], v[]) -> (best[])>,
+               tofu.strategy = #tofu.strategy<@one, [{x}]>, tofu.layouts = [#everywhere]} {
+    ^bb0(%v: i32, %best: i32):
+      %more = arith.cmpi sgt, %v, %best : i32
+      %r = arith.select %more, %v, %best : i32
+      linalg.yield %r : i32
+  } -> tensor<i32>
+  return %0 : tensor<i32>
+}

@@ -641,7 +641,7 @@ PairwiseModel::Result PairwiseModel::minimize(const Options &options,
       visit(var, /*forwards=*/true);
     if (isDone)
       break;
-    if (result.passes % 4 == 1) {
+    if (result.passes % 2 && llvm::isPowerOf2_32(result.passes + 1)) {
       // The assignment follows the pass; better ones are near.
       Assignment chosen = current;
       descend(chosen);

@@ -220,29 +220,35 @@ void PairwiseModel::rebalance(const Group &group) {
       double &top = most[i * group.numColumns + edge.columnOf[s]];
       top = std::max(top, edge.toCol[s]);
     }
-  for (unsigned l : active[group.row])
-    for (unsigned column = 0; column < group.numColumns; ++column) {
-      double spare = 0;
-      unsigned readers = 0;
-      size_t at = size_t(l) * group.numColumns + column;
-      for (auto [i, edge] : llvm::enumerate(edgesOf)) {
-        double top = most[i * group.numColumns + column];
-        // No share may be negative: another reader alone would pay too much.
-        // What can't be read any more needs nothing.
-        double mine = edge.share[at];
-        if (top != -kInfinity) {
-          ++readers;
-          mine = std::min(mine, mine - edge.toRow[l] - top);
-        }
-        spare += mine;
-        edge.ownShare[at] -= mine;
+  std::vector<double> spare(group.numColumns), readers(group.numColumns, 0);
+  for (unsigned i = 0; i < group.numEdges; ++i)
+    for (unsigned column = 0; column < group.numColumns; ++column)
+      readers[column] += most[i * group.numColumns + column] != -kInfinity;
+  for (unsigned l : active[group.row]) {
+    llvm::fill(spare, 0.0);
+    for (auto [i, edge] : llvm::enumerate(edgesOf)) {
+      double *share = &edge.ownShare[size_t(l) * group.numColumns];
+      const double *top = &most[i * group.numColumns];
+      double moved = edge.toRow[l];
+      // No share may be negative: another reader alone would pay too much.
+      // What can't be read any more needs nothing.
+      for (unsigned column = 0; column < group.numColumns; ++column) {
+        double kept = top[column] == -kInfinity
+                          ? 0.0
+                          : std::max(0.0, moved + top[column]);
+        spare[column] += share[column] - kept;
+        share[column] = kept;
       }
-      if (!readers)
-        continue;
-      for (auto [i, edge] : llvm::enumerate(edgesOf))
-        if (most[i * group.numColumns + column] != -kInfinity)
-          edge.ownShare[at] += spare / readers;
     }
+    for (unsigned column = 0; column < group.numColumns; ++column)
+      spare[column] /= std::max(readers[column], 1.0);
+    for (auto [i, edge] : llvm::enumerate(edgesOf)) {
+      double *share = &edge.ownShare[size_t(l) * group.numColumns];
+      const double *top = &most[i * group.numColumns];
+      for (unsigned column = 0; column < group.numColumns; ++column)
+        share[column] += top[column] == -kInfinity ? 0.0 : spare[column];
+    }
+  }
 }
 
 /// Drops values that are in no assignment as good as the best known one.
@@ -641,7 +647,7 @@ PairwiseModel::Result PairwiseModel::minimize(const Options &options,
       visit(var, /*forwards=*/true);
     if (isDone)
       break;
-    if (result.passes % 2 && llvm::isPowerOf2_32(result.passes + 1)) {
+    if (!hint && result.passes % 2 && llvm::isPowerOf2_32(result.passes + 1)) {
       // The assignment follows the pass; better ones are near.
       Assignment chosen = current;
       descend(chosen);

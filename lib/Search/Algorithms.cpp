@@ -55,13 +55,47 @@ static bool recurse(const PartitionGraph &graph, const Mesh &mesh,
   return exact;
 }
 
+/// Where plans that would be best need too much memory: offers plans that move
+/// more and need less, from searches that weigh memory. `search` offers those
+/// of one weight. The time budget runs from `start`; a plan that fits is worth
+/// more.
+static void
+lookForLessMemory(const SearchOptions &options,
+                  std::chrono::steady_clock::time_point start, BestPlan &best,
+                  llvm::function_ref<void(const SearchOptions &)> search) {
+  if (!best.isLimited())
+    return;
+  // First the least memory that can be had, then what costs less.
+  constexpr unsigned kRounds = 6;
+  double low = 0, high = 1;
+  for (unsigned round = 0; round < kRounds; ++round) {
+    SearchOptions weighed = options;
+    weighed.memoryWeight = round == 0 ? 1 : (low + high) / 2;
+    if (options.timeBudget > 0) {
+      double left = options.timeBudget - secondsSince(start);
+      if (left < 0 && (round > 0 || best.numFitting() > 0))
+        return;
+      weighed.timeBudget = std::max(left, 1e-3);
+    }
+    unsigned before = best.numFitting();
+    search(weighed);
+    if (best.numFitting() > before)
+      high = weighed.memoryWeight;
+    else if (round > 0)
+      low = weighed.memoryWeight;
+  }
+}
+
 SearchResult mlir::tofu::search::searchRecursive(const PartitionGraph &graph,
                                                  const Mesh &mesh,
                                                  const SearchOptions &options) {
   auto start = std::chrono::steady_clock::now();
   SearchResult result;
-  BestPlan best(graph, mesh, options.charge);
+  BestPlan best(graph, mesh, options);
   result.exact = recurse(graph, mesh, options, best);
+  lookForLessMemory(options, start, best, [&](const SearchOptions &weighed) {
+    recurse(graph, mesh, weighed, best);
+  });
   result.plan = *best.get();
   if (!result.exact)
     result.remarks.push_back(
@@ -76,7 +110,7 @@ SearchResult mlir::tofu::search::searchKBest(const PartitionGraph &graph,
                                              const SearchOptions &options) {
   auto start = std::chrono::steady_clock::now();
   SearchResult result;
-  BestPlan best(graph, mesh, options.charge);
+  BestPlan best(graph, mesh, options);
   for (bool joins : {true, false}) {
     SearchOptions mine = options;
     mine.joinElementwise = joins;
@@ -97,6 +131,11 @@ SearchResult mlir::tofu::search::searchKBest(const PartitionGraph &graph,
   if (!best.get() ||
       (!isLate && double(best.bytes()) > (1 + kCloseGap) * *result.lowerBound))
     recurse(graph, mesh, options, best);
+  lookForLessMemory(options, start, best, [&](const SearchOptions &weighed) {
+    for (const SearchOptions &space : nestedSpaces(weighed))
+      JointSearch(graph, mesh, space, best).run();
+    recurse(graph, mesh, weighed, best);
+  });
   result.plan = *best.get();
   result.exact = *result.lowerBound >= result.plan.totalBytes;
   result.seconds = secondsSince(start);
@@ -126,7 +165,7 @@ bool mlir::tofu::search::writeIlp(const PartitionGraph &graph, const Mesh &mesh,
                                   llvm::raw_ostream &os) {
   SearchOptions mine = options;
   mine.joinElementwise = false;
-  BestPlan best(graph, mesh, options.charge);
+  BestPlan best(graph, mesh, options);
   return JointSearch(graph, mesh, mine, best).writeIlp(os);
 }
 

@@ -92,7 +92,7 @@ Alternatives::Alternatives(const PartitionGraph &graph, const Plan &plan,
     for (unsigned value : values)
       uses[value].append(usesOf(i, plan.strategies[i], value));
   }
-  for (auto [from, to] : graph.carried) {
+  for (auto [from, to, after] : graph.carried) {
     const Value &value = graph.values[from];
     Placement wanted = Placement::ofLayout(value.shape, plan.layouts[to].dims);
     uses[from].push_back({-1, {model.family(wanted, value.shape), {}}});

@@ -81,7 +81,7 @@ void AxisSpace::fillReads(Columns &group, unsigned row, const Value &value,
       else
         group.table.push_back(
             takesWhole || without(need->partial, layout.partial).empty()
-                ? costs.readBytes(value, layout, *need)
+                ? costs.readCost(value, layout, *need)
                 : Forbidden);
   }
 }
@@ -112,6 +112,6 @@ void AxisSpace::fillWrites(Columns &group, unsigned row, unsigned opNumber,
           space.forbidsResult(opNumber, resultNumber, *strategy, cuts,
                               costs.getMesh())
               ? Forbidden
-              : costs.writeBytes(op, resultNumber, strategy->strategy(), value,
-                                 cuts.layout()));
+              : costs.writeCost(op, resultNumber, strategy->strategy(), value,
+                                cuts.layout()));
 }

@@ -13,6 +13,8 @@
 #include "llvm/ADT/Hashing.h"
 #include "llvm/ADT/STLExtras.h"
 
+#include <cmath>
+
 using namespace mlir::tofu::search;
 
 Axes mlir::tofu::search::without(llvm::ArrayRef<unsigned> axes,
@@ -105,6 +107,68 @@ int64_t CostModel::carryBytes(const Value &value, const Layout &from,
                               const Layout &to) {
   Need need{family(Placement::ofLayout(value.shape, to.dims), value.shape), {}};
   return readBytes(value, from, need);
+}
+
+bool CostModel::isView(const Value &value, const Layout &layout,
+                       const Need &need) {
+  if (!without(layout.partial, need.partial).empty() ||
+      !without(need.partial, layout.partial).empty())
+    return false;
+  Family held =
+      family(Placement::ofLayout(value.shape, layout.dims), value.shape);
+  if (need.family == held)
+    return true;
+  auto [known, isNew] = within.try_emplace({need.family, held}, false);
+  if (isNew)
+    known->second = areWithin(boxes(need.family), boxes(held));
+  return known->second;
+}
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+int64_t CostModel::largest(Family family) const {
+  int64_t most = 0;
+  for (const Box &box : families[family])
+    most = std::max(most, volume(box));
+  return most;
+}
+
+int64_t CostModel::mix(int64_t moved, int64_t heldElements,
+                       const Value &value) const {
+  double held = double(heldElements) * double(value.elementBytes) *
+                double(mesh.numDevices());
+  return std::llround((1 - memoryWeight) * double(moved) + memoryWeight * held);
+}
+
+int64_t CostModel::readCost(const Value &value, const Layout &layout,
+                            const Need &need) {
+  int64_t moved = readBytes(value, layout, need);
+  if (memoryWeight == 0 || value.constant)
+    return moved;
+  return mix(moved, isView(value, layout, need) ? 0 : largest(need.family),
+             value);
+}
+
+int64_t CostModel::writeCost(const Operator &op, unsigned i,
+                             const Strategy &strategy, const Value &value,
+                             const Layout &layout) {
+  int64_t moved = writeBytes(op, i, strategy, value, layout);
+  if (memoryWeight == 0)
+    return moved;
+  Family produced = family(resultPlacement(op, i, strategy), value.shape);
+  Family shard =
+      family(Placement::ofLayout(value.shape, layout.dims), value.shape);
+  bool isThere = produced == shard &&
+                 without(partialAxes(op, strategy), layout.partial).empty();
+  return mix(moved, largest(shard) + (isThere ? 0 : largest(produced)), value);
+}
+
+int64_t CostModel::carryCost(const Value &value, const Layout &from,
+                             const Layout &to) {
+  Need need{family(Placement::ofLayout(value.shape, to.dims), value.shape), {}};
+  return readCost(value, from, need);
 }
 
 static uint64_t asBits(llvm::ArrayRef<unsigned> axes) {

@@ -9,6 +9,7 @@
 #include "JointSearch.h"
 
 #include "StepSearch.h"
+#include "Tofu/Search/Memory.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Format.h"
@@ -26,17 +27,29 @@ static constexpr unsigned kRadius = 5;
 static constexpr int64_t kMostDevices = 16;
 static constexpr unsigned kMostValues = 512;
 
-void BestPlan::offer(Plan plan) {
+bool BestPlan::offer(Plan plan) {
   countBytes(graph, plan, charge, model);
-  if (!best || plan.totalBytes < best->totalBytes)
-    best = std::move(plan);
+  int64_t over = 0;
+  if (memoryLimit)
+    over = std::max<int64_t>(
+        estimatePeak(graph, plan, charge, model).bytes - *memoryLimit, 0);
+  fitting += over == 0;
+  leastBytes = std::min(leastBytes, plan.totalBytes);
+  if (best &&
+      std::pair(over, plan.totalBytes) >= std::pair(excess, best->totalBytes))
+    return false;
+  best = std::move(plan);
+  excess = over;
+  return true;
 }
 
 JointSearch::JointSearch(const PartitionGraph &graph, const Mesh &mesh,
                          const SearchOptions &given, BestPlan &best)
     : graph(graph), mesh(mesh), options(given), best(best),
       space(graph, options), degrees(graph, space, mesh, options),
-      folding(degrees.getModel().fold(degrees.getDomainIds(), kRadius)) {}
+      folding(degrees.getModel().fold(degrees.getDomainIds(), kRadius)) {
+  best.getModel().weighMemory(options.memoryWeight);
+}
 
 PairwiseModel::Options JointSearch::limits() const {
   PairwiseModel::Options limits;
@@ -126,13 +139,13 @@ std::optional<Assignment> JointSearch::bestIn(const AxisSpace &axes) {
   return axes.complete(std::move(assignment));
 }
 
-void JointSearch::offer(const std::vector<Cuts> &cuts) {
+bool JointSearch::offer(const std::vector<Cuts> &cuts) {
   if (cuts.empty())
-    return;
+    return false;
   PlanSpace::States states;
   for (const Cuts &each : cuts)
     states.push_back(space.internState(each));
-  best.offer(space.planOf(states, mesh));
+  return best.offer(space.planOf(states, mesh));
 }
 
 static bool isEmpty(llvm::ArrayRef<const AxisSpace::Domain *> domains) {
@@ -185,6 +198,7 @@ void JointSearch::arrangeByAxis(const Assignment &values) {
     if (mesh.sizes[axis] == 1)
       continue;
     CostModel costs(prefixOf(mesh, axis));
+    costs.weighMemory(options.memoryWeight);
     Numbering<DegreeSpace::RestKey> numbers;
     Domains given;
     std::deque<AxisSpace::Domain> mine;
@@ -240,9 +254,7 @@ void JointSearch::improveByAxis() {
     if (isEmpty(given))
       return;
     AxisSpace neighbours(graph, space, given, best.getModel(), options);
-    int64_t before = best.bytes();
-    offer(solve(neighbours));
-    tried = best.bytes() < before ? 0 : tried + 1;
+    tried = offer(solve(neighbours)) ? 0 : tried + 1;
   }
 }
 

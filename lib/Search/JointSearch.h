@@ -23,14 +23,26 @@
 
 namespace mlir::tofu::search {
 
-/// The best plan of some searches, as it is charged.
+/// The best plan of some searches, as it is charged: of those that keep to the
+/// memory limit the one that moves the least; if there is none, the one that
+/// needs the least memory.
 class BestPlan {
 public:
-  BestPlan(const PartitionGraph &graph, const Mesh &mesh, Charge charge)
-      : graph(graph), model(mesh), charge(charge) {}
+  BestPlan(const PartitionGraph &graph, const Mesh &mesh,
+           const SearchOptions &options)
+      : graph(graph), model(mesh), charge(options.charge),
+        memoryLimit(options.memoryLimit) {}
 
-  /// Takes `plan`, without its bytes, if it moves the least so far.
-  void offer(Plan plan);
+  /// Takes `plan`, without its bytes, if it is the best so far, and says
+  /// whether it is.
+  bool offer(Plan plan);
+
+  /// Whether a plan that is cheaper than the best was turned down for the
+  /// memory that it needs, or the best one needs too much.
+  bool isLimited() const { return excess > 0 || leastBytes < bytes(); }
+
+  /// Plans so far that keep to the memory limit.
+  unsigned numFitting() const { return fitting; }
 
   CostModel &getModel() { return model; }
   const std::optional<Plan> &get() const { return best; }
@@ -40,7 +52,11 @@ private:
   const PartitionGraph &graph;
   CostModel model;
   Charge charge;
+  std::optional<int64_t> memoryLimit;
   std::optional<Plan> best;
+  int64_t excess = 0; ///< of the best: bytes over the limit
+  int64_t leastBytes = Forbidden;
+  unsigned fitting = 0;
 };
 
 /// The search in the plan space of `options`, with element-wise operators
@@ -85,7 +101,7 @@ private:
   std::vector<Cuts> cutsOf(const AxisSpace &axes,
                            const Assignment &assignment) const;
   std::optional<Assignment> bestIn(const AxisSpace &axes);
-  void offer(const std::vector<Cuts> &cuts);
+  bool offer(const std::vector<Cuts> &cuts);
 
   std::chrono::steady_clock::time_point start =
       std::chrono::steady_clock::now();

@@ -44,7 +44,7 @@ public:
       for (const Result &result : op.results)
         join(i, result.value, result.index);
     }
-    for (auto [from, to] : graph.carried)
+    for (auto [from, to, after] : graph.carried)
       joinValues(from, to);
     for (const auto &values : graph.tied)
       for (unsigned value : values)

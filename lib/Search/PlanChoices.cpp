@@ -246,21 +246,21 @@ int64_t PlanSpace::costOf(const Cost &cost, llvm::ArrayRef<State> scope,
   Layout layout = cutsAt(1).layout();
   if (cost.role == Role::Carry) {
     const Carried &carried = graph.carried[cost.op];
-    return model.carryBytes(graph.values[carried.from], cutsAt(0).layout(),
-                            layout);
+    return model.carryCost(graph.values[carried.from], cutsAt(0).layout(),
+                           layout);
   }
   if (isForbidden(cost, cutsAt(0), cutsAt(1), model.getMesh()))
     return Forbidden;
   const Operator &op = graph.operators[cost.op];
   Strategy strategy = cutsAt(0).strategy();
   if (cost.role == Role::Write)
-    return model.writeBytes(op, cost.index, strategy,
-                            graph.values[op.results[cost.index].value], layout);
+    return model.writeCost(op, cost.index, strategy,
+                           graph.values[op.results[cost.index].value], layout);
   const Value &value = graph.values[op.operands[cost.index].value];
   Layout result;
   if (cost.role == Role::ReadInitial)
     result = cutsAt(2).layout();
-  return model.readBytes(
+  return model.readCost(
       value, layout,
       model.operandNeed(op, cost.index, strategy, value, &result));
 }

@@ -149,7 +149,7 @@ private:
 
   bool spreadCarried() {
     bool changed = false;
-    for (auto [from, to] : graph.carried)
+    for (auto [from, to, after] : graph.carried)
       for (unsigned dim = 0; dim < graph.values[from].shape.size(); ++dim) {
         changed |= addToValue(to, dim, plan.layouts[from].dims[dim]);
         changed |= addToValue(from, dim, plan.layouts[to].dims[dim]);

@@ -204,7 +204,7 @@ private:
       bytes += operators[index].chosen
                    ? bytesOf(index, *operators[index].chosen)
                    : findBest(index).second;
-    for (auto [from, to] : carried[value])
+    for (auto [from, to, after] : carried[value])
       if (chosen[from] && chosen[to])
         bytes += graph.values[from].elementBytes *
                  model.elements(heldBy(from), {}, heldBy(to), {});

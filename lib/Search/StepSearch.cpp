@@ -106,6 +106,7 @@ Mesh mlir::tofu::search::prefixOf(const Mesh &mesh, unsigned axis) {
 std::vector<Candidate> StepSearch::step(const std::vector<Candidate> &plans,
                                         const Mesh &mesh) {
   CostModel model(mesh);
+  model.weighMemory(options.memoryWeight);
   std::vector<std::pair<const Candidate *, Extension>> extensions;
   for (const Candidate &plan : plans) {
     extensions.push_back(

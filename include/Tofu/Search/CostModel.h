@@ -59,6 +59,23 @@ public:
   /// Bytes received to bring a carried value into the layout of another one.
   int64_t carryBytes(const Value &value, const Layout &from, const Layout &to);
 
+  /// From here on, costs are a mean of the bytes that are moved and, weighted
+  /// so (from 0, not at all, to 1, nothing else), those that are held, if all
+  /// devices hold as much as the one that has most: of each read its copy, of
+  /// each result what is produced and its shard.
+  void weighMemory(double weight) { memoryWeight = weight; }
+
+  /// What a read, a result or a carried value costs the search: the bytes
+  /// received as above, unless memory is weighed.
+  int64_t readCost(const Value &value, const Layout &layout, const Need &need);
+  int64_t writeCost(const Operator &op, unsigned i, const Strategy &strategy,
+                    const Value &value, const Layout &layout);
+  int64_t carryCost(const Value &value, const Layout &from, const Layout &to);
+
+  /// Whether what is needed of a value that lies as `layout` is a part of what
+  /// each device holds anyway.
+  bool isView(const Value &value, const Layout &layout, const Need &need);
+
   /// Elements received from the boxes of `from`, partial over `fromPartial`, to
   /// those of `to`, partial over `toPartial`.
   int64_t elements(Family from, llvm::ArrayRef<unsigned> fromPartial, Family to,
@@ -70,11 +87,17 @@ private:
     size_t operator()(const Key &key) const;
   };
 
+  int64_t largest(Family family) const;
+  int64_t mix(int64_t moved, int64_t heldElements, const Value &value) const;
+
   Mesh mesh;
+  double memoryWeight = 0;
   std::vector<llvm::SmallVector<Box>> families;
   std::unordered_map<Key, Family, KeyHash> byPlacement, byBoxes;
   /// By the two families and the sets of partial axes.
   llvm::DenseMap<std::pair<uint64_t, uint64_t>, int64_t> differences;
+  /// By the two families: whether each box of one lies in that of the other.
+  llvm::DenseMap<std::pair<Family, Family>, bool> within;
 };
 
 /// Whether operand `i` of `op` is an initial value that the cut reduction needs

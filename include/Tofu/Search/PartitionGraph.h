@@ -98,9 +98,14 @@ struct Operator {
   int64_t priority = 0; ///< of the pin: the higher spreads first
 };
 
+/// As a number of operators: after all of them.
+constexpr unsigned kEnd = ~0u;
+
 struct Value {
   llvm::SmallVector<int64_t, 4> shape;
+  /// Of one element, as often as it moves: `times`, in a loop.
   int64_t elementBytes = 4;
+  int64_t times = 1;
   /// A constant: every device has all of it, at no cost, whatever is cut.
   bool constant = false;
   /// Never left partial: it crosses a function boundary, say.
@@ -110,6 +115,10 @@ struct Value {
   int64_t priority = 0; ///< of the pin: the higher spreads first
   /// Dims (bit i: dim i) that must not be cut.
   uint64_t forbidden = 0;
+  /// Operators that run before it is there, if none of them produces it, and
+  /// before it may go, if its last use is earlier: it is used again the next
+  /// time around a loop, say, or is not the program's to free.
+  unsigned heldFrom = 0, heldTo = 0;
 };
 
 /// The dims of a value: those that must not be cut are unsplittable.
@@ -120,6 +129,7 @@ llvm::SmallVector<IterationDim, 4> dimsOf(const Value &value);
 /// layout of `to`, like an operand.
 struct Carried {
   unsigned from = 0, to = 0;
+  unsigned after = kEnd; ///< operators that run before it moves
 };
 
 /// Operators are in program order; a value is produced by at most one of them

@@ -33,6 +33,11 @@ struct SearchOptions {
   /// Values may stay partial where operators let partials through.
   bool partials = false;
   Charge charge = Charge::Once;
+  /// Bytes that no device may exceed, if any plan that is found keeps to them;
+  /// else the plan is the one that needs least.
+  std::optional<int64_t> memoryLimit;
+  /// Of the joint and the recursive search: see CostModel::weighMemory.
+  double memoryWeight = 0;
   /// Of searchRandom and searchAny: another number gives another plan.
   uint64_t seed = 0;
   /// Element-wise operators are cut like the values that they share. Much

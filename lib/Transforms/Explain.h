@@ -16,7 +16,8 @@ namespace mlir::tofu {
 
 /// Prints the plan as a table whose lines sum to the total.
 void printPlan(raw_ostream &os, const PlanGraph &graph,
-               const search::Plan &plan, search::Charge charge);
+               const search::Plan &plan, const search::PeakMemory &peak,
+               search::Charge charge);
 
 /// Prints how the operators at `where` are cut, what they receive, and every
 /// strategy of theirs with what the plan would cost. `where` is the number of

@@ -37,7 +37,7 @@ static constexpr int64_t kMostHint = int64_t(1) << 31;
 static constexpr int64_t kFormat = 1;
 
 /// True if no cost of a plan overflows: over every use of a value, each device
-/// receives it at most twice.
+/// receives it at most twice, and it holds each value and copy at most once.
 static bool isCountable(const search::PartitionGraph &graph, double devices) {
   auto bytesOf = [&](unsigned number) {
     const search::Value &value = graph.values[number];
@@ -47,6 +47,8 @@ static bool isCountable(const search::PartitionGraph &graph, double devices) {
     return bytes;
   };
   double bytes = 0;
+  for (unsigned i = 0; i < graph.values.size(); ++i)
+    bytes += bytesOf(i);
   for (const search::Operator &op : graph.operators) {
     for (const search::Operand &operand : op.operands)
       bytes += bytesOf(operand.value);
@@ -61,6 +63,7 @@ namespace {
 /// What the functions of a module have in common.
 struct Totals {
   int64_t bytes = 0;
+  int64_t peakBytes = 0; ///< the most of any function
   /// Of the bytes; nothing if an algorithm gave none.
   std::optional<int64_t> lowerBound = 0;
   int64_t variables = 0, classes = 0;
@@ -150,7 +153,31 @@ private:
     if (sizeHint < 1 || sizeHint > kMostHint)
       return error() << "size-hint must be between 1 and " << kMostHint
                      << ", not " << sizeHint.getValue();
+    if (failed(readMemory()))
+      return failure();
     return load.empty() ? success() : readJson();
+  }
+
+  /// Parses a number of bytes, or of KiB, MiB or GiB.
+  LogicalResult readMemory() {
+    options.memoryLimit.reset();
+    if (memoryPerDevice.empty())
+      return success();
+    StringRef text = StringRef(memoryPerDevice).trim();
+    unsigned shift = 0;
+    for (auto [unit, its] : {std::pair(StringRef("KiB"), 10u),
+                             {StringRef("MiB"), 20u},
+                             {StringRef("GiB"), 30u}})
+      if (text.consume_back(unit))
+        shift = its;
+    int64_t number;
+    if (text.rtrim().getAsInteger(10, number) || number < 1 ||
+        number > std::numeric_limits<int64_t>::max() >> shift)
+      return error() << "memory-per-device must be a number of bytes, KiB, MiB "
+                        "or GiB, such as 16GiB, not "
+                     << memoryPerDevice;
+    options.memoryLimit = number << shift;
+    return success();
   }
 
   LogicalResult readJson() {
@@ -243,13 +270,21 @@ private:
                       : searchPlan(graph, result, totals)))
       return failure();
     dropConstraints(function);
+    search::PeakMemory peak =
+        search::estimatePeak(graph.graph, result, options.charge);
+    if (options.memoryLimit && peak.bytes > *options.memoryLimit)
+      return function.emitError()
+             << "needs at least " << peak.bytes << " bytes per device with "
+             << (loaded ? "this plan" : "the plans that were found")
+             << ", memory-per-device is " << *options.memoryLimit;
     totals.bytes += result.totalBytes;
+    totals.peakBytes = std::max(totals.peakBytes, peak.bytes);
     if (!json.empty())
-      totals.functions.push_back(toJson(graph, result));
+      totals.functions.push_back(toJson(graph, result, peak));
     if (!graphviz.empty())
       totals.dot += getDot(graph, result);
     remarkDearest(graph, result, options.charge);
-    return report(graph, result, totals);
+    return report(graph, result, peak, totals);
   }
 
   /// A global has one layout; plans of several functions would give it several.
@@ -353,9 +388,9 @@ private:
 
   /// Prints what was asked for.
   LogicalResult report(const PlanGraph &graph, const search::Plan &result,
-                       Totals &totals) {
+                       const search::PeakMemory &peak, Totals &totals) {
     if (print)
-      printPlan(llvm::errs(), graph, result, options.charge);
+      printPlan(llvm::errs(), graph, result, peak, options.charge);
     if (!explain.empty())
       totals.explained |= succeeded(explainOperators(
           llvm::errs(), graph, result, options.charge, explain));
@@ -418,6 +453,7 @@ private:
                                        {"charge", charge.getValue()},
                                        {"size_hint", sizeHint.getValue()}}},
         {"total_bytes", totals.bytes},
+        {"peak_bytes_per_device", totals.peakBytes},
         {"search_seconds", totals.seconds},
         {"exact", totals.exact},
         {"functions", std::move(totals.functions)}};

@@ -122,7 +122,8 @@ std::optional<unsigned> PlanGraph::addValue(Value value) {
   graph.values.push_back(makeValue(shape, type.getElementType()));
   hasUnknownSizes |= !type.hasStaticShape();
   // What lies in a loop moves each time around.
-  graph.values.back().elementBytes *= getTripCount(value.getParentBlock());
+  graph.values.back().times = getTripCount(value.getParentBlock());
+  graph.values.back().elementBytes *= graph.values.back().times;
   values.push_back(value);
   return it->second;
 }
@@ -247,20 +248,58 @@ void PlanGraph::tieInputs(ArrayRef<Handover> handovers) {
   }
 }
 
+void PlanGraph::addRegion(Region &region) {
+  for (BlockArgument arg : region.getArguments())
+    if (std::optional<unsigned> number = lookup(arg))
+      graph.values[*number].heldFrom = graph.operators.size();
+  if (!region.empty())
+    addOperations(region.front());
+}
+
+/// Holds the values that were there before a loop, the first `count`, for as
+/// long as it uses them: its operators, and what it hands on within, are all
+/// from numbers `start` and `firstCarried` on.
+void PlanGraph::holdForLoop(unsigned count, unsigned start,
+                            unsigned firstCarried) {
+  unsigned end = graph.operators.size();
+  auto hold = [&](unsigned number) {
+    if (number < count)
+      graph.values[number].heldTo = std::max(graph.values[number].heldTo, end);
+  };
+  for (unsigned i = start; i < end; ++i)
+    for (const search::Operand &operand : graph.operators[i].operands)
+      hold(operand.value);
+  for (const search::Carried &carried :
+       ArrayRef(graph.carried).drop_front(firstCarried))
+    hold(carried.from);
+}
+
 void PlanGraph::addBranch(Operation *op) {
   branches.push_back(op);
+  unsigned numBefore = values.size(), start = graph.operators.size(),
+           firstCarried = graph.carried.size();
   SmallVector<Handover> handovers = getHandovers(op);
   tieInputs(handovers);
-  for (Region &region : op->getRegions())
+  // Of the branch, then of the terminators: operators before they hand on.
+  DenseMap<Operation *, unsigned> positions{{op, start}};
+  for (Region &region : op->getRegions()) {
+    addRegion(region);
     if (!region.empty())
-      addOperations(region.front());
+      positions[region.front().getTerminator()] = graph.operators.size();
+  }
+  if (cast<RegionBranchOpInterface>(op).hasLoop())
+    holdForLoop(numBefore, start, firstCarried);
+  for (Value result : op->getResults())
+    if (std::optional<unsigned> number = lookup(result))
+      graph.values[*number].heldFrom = graph.operators.size();
   for (const Handover &handover : handovers) {
     std::optional<unsigned> from = lookup(handover.operand->get());
     std::optional<unsigned> to = lookup(handover.inputs.front());
     if (!from || !to || *from == *to)
       continue;
     graph.values[*from].neverPartial = true;
-    graph.carried.push_back({*from, *to});
+    graph.carried.push_back(
+        {*from, *to, positions.lookup(handover.operand->getOwner())});
   }
 }
 
@@ -271,6 +310,7 @@ PlannedGlobal &PlanGraph::getPlanned(ml_program::GlobalOp global) {
   auto type = cast<RankedTensorType>(global.getType());
   search::Value value = makeValue(type.getShape(), type.getElementType());
   value.neverPartial = true;
+  value.heldTo = search::kEnd;
   globals.push_back({global, unsigned(values.size()), {}, {}});
   graph.values.push_back(value);
   values.push_back(Value());
@@ -280,11 +320,13 @@ PlannedGlobal &PlanGraph::getPlanned(ml_program::GlobalOp global) {
 void PlanGraph::addAccess(const GlobalAccess &access) {
   PlannedGlobal &global = getPlanned(access.global);
   if (access.stored) {
-    global.stored.push_back(access.stored->get());
+    global.stored.push_back(
+        {access.stored->get(), unsigned(graph.operators.size())});
     return;
   }
   unsigned number = *addValue(access.loaded);
   graph.values[number].neverPartial = true;
+  graph.values[number].heldFrom = graph.operators.size();
   global.loads.push_back(number);
 }
 
@@ -296,12 +338,12 @@ void PlanGraph::addGlobals() {
       auto &tied = graph.tied.emplace_back(1, global.value);
       tied.append(global.loads.begin(), global.loads.end());
     }
-    for (Value stored : global.stored) {
+    for (auto [stored, position] : global.stored) {
       std::optional<unsigned> from = lookup(stored);
       if (!from || llvm::is_contained(global.loads, *from))
         continue;
       graph.values[*from].neverPartial = true;
-      graph.carried.push_back({*from, global.value});
+      graph.carried.push_back({*from, global.value, position});
     }
   }
 }
@@ -336,11 +378,14 @@ void PlanGraph::addCarried() {
 PlanGraph::PlanGraph(func::FuncOp function, int64_t sizeHint)
     : function(function), sizeHint(sizeHint), hints(sizeHint) {
   for (BlockArgument arg : function.getArguments())
-    addValue(arg);
+    if (std::optional<unsigned> number = addValue(arg))
+      graph.values[*number].heldTo = search::kEnd; // it is the caller's
   addOperations(function.getBody().front());
   for (Value value : function.getBody().front().getTerminator()->getOperands())
-    if (std::optional<unsigned> number = lookup(value))
+    if (std::optional<unsigned> number = lookup(value)) {
       graph.values[*number].neverPartial = true;
+      graph.values[*number].heldTo = search::kEnd;
+    }
   addGlobals();
   addCarried();
 }

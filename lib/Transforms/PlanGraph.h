@@ -13,7 +13,7 @@
 #include "GlobalSizes.h"
 #include "Globals.h"
 #include "Tofu/Dialect/Placement.h"
-#include "Tofu/Search/Search.h"
+#include "Tofu/Search/Memory.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
@@ -41,7 +41,8 @@ struct PlannedGlobal {
   ml_program::GlobalOp op;
   unsigned value = 0;
   SmallVector<unsigned> loads; ///< values that lie as it does
-  SmallVector<Value> stored;   ///< what must come to lie so
+  /// What must come to lie so, and how many operators run before.
+  SmallVector<std::pair<Value, unsigned>> stored;
 };
 
 /// The annotated function as the search sees it. Constants and remade values
@@ -96,6 +97,8 @@ private:
   void addOperator(Operation *op);
   void addOperations(Block &block);
   void addBranch(Operation *op);
+  void addRegion(Region &region);
+  void holdForLoop(unsigned count, unsigned start, unsigned firstCarried);
   void addAccess(const GlobalAccess &access);
   PlannedGlobal &getPlanned(ml_program::GlobalOp global);
   void addGlobals();

@@ -80,7 +80,8 @@ static json::Array boundaryLayouts(unsigned count,
 }
 
 json::Object mlir::tofu::toJson(const PlanGraph &graph,
-                                const search::Plan &plan) {
+                                const search::Plan &plan,
+                                const search::PeakMemory &peak) {
   func::FuncOp function = graph.function;
   json::Array operators;
   for (auto [planned, bytes] :
@@ -103,6 +104,9 @@ json::Object mlir::tofu::toJson(const PlanGraph &graph,
       {"name", function.getName().str()},
       {"hash", graph.getHash()},
       {"total_bytes", plan.totalBytes},
+      {"peak_bytes_per_device", peak.bytes},
+      {"peak_operator",
+       peak.op ? json::Value(int64_t(*peak.op)) : json::Value(nullptr)},
       {"arguments", boundaryLayouts(function.getNumArguments(),
                                     [&](unsigned i) {
                                       return function.getArgAttr(

@@ -15,9 +15,10 @@
 
 namespace mlir::tofu {
 
-/// The plan of one function: its hash, bytes, and every strategy and layout as
-/// the text of its attribute. The attributes must have been written.
-llvm::json::Object toJson(const PlanGraph &graph, const search::Plan &plan);
+/// The plan of one function: its hash, bytes, memory, and every strategy and
+/// layout as the text of its attribute. The attributes must have been written.
+llvm::json::Object toJson(const PlanGraph &graph, const search::Plan &plan,
+                          const search::PeakMemory &peak);
 
 /// Sets the attributes of the function from a plan of it. `complain` gets what
 /// is wrong with the file; nothing is set then.

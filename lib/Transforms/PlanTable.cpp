@@ -66,8 +66,19 @@ static void print(raw_ostream &os, const Line &line) {
                     line.runnerUp});
 }
 
+static void printPeak(raw_ostream &os, const PlanGraph &graph,
+                      const search::PeakMemory &peak) {
+  os << "  memory: " << peak.bytes << " bytes per device";
+  if (peak.op)
+    os << ", most at " << getText(graph.operators[*peak.op].op->getLoc()) << " "
+       << graph.graph.operators[*peak.op].name;
+  os << "\n";
+}
+
 void mlir::tofu::printPlan(raw_ostream &os, const PlanGraph &graph,
-                           const search::Plan &plan, search::Charge charge) {
+                           const search::Plan &plan,
+                           const search::PeakMemory &peak,
+                           search::Charge charge) {
   func::FuncOp function = graph.function;
   os << "plan of @" << function.getName() << " on " << plan.mesh.numDevices()
      << " devices (" << getText(plan.mesh)
@@ -103,4 +114,5 @@ void mlir::tofu::printPlan(raw_ostream &os, const PlanGraph &graph,
       print(os, line);
   }
   os << "  total: " << plan.totalBytes << " bytes\n";
+  printPeak(os, graph, peak);
 }

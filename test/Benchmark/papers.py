@@ -125,7 +125,8 @@ def measure_algorithms(program, devices, algorithms, rounds):
         return make_row(plan["options"]["algorithm"], bytes=plan["total_bytes"],
                         over_ours=round(plan["total_bytes"] / max(ours["total_bytes"], 1), 3),
                         search_seconds=round(search, 3), process_seconds=round(process, 3), exact=plan["exact"],
-                        state_gib_per_device=round(program.state_bytes(plan) / GIB, 3))
+                        state_gib_per_device=round(program.state_bytes(plan) / GIB, 3),
+                        peak_gib_per_device=round(plan["peak_bytes_per_device"] / GIB, 3))
 
     rows = [describe(ours, search, process)]
     for algorithm in algorithms:

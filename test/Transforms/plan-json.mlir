@@ -60,6 +60,9 @@
 // CHECK-NEXT: "strategy": "#tofu.strategy<@mesh, [{a0}, {a1}, {}]>"
 // CHECK-NEXT: }
 // CHECK-NEXT: ],
+// Of A 8 elements and the 16 that are needed, of B 6 and 12, of C 12.
+// CHECK-NEXT: "peak_bytes_per_device": 216,
+// CHECK-NEXT: "peak_operator": 0,
 // CHECK-NEXT: "results": [
 // CHECK-NEXT: "#tofu.layout<@mesh, [{a0}, {a1}]>",
 // CHECK-NEXT: null
@@ -85,6 +88,7 @@
 // CHECK-NEXT: "replication": false,
 // CHECK-NEXT: "size_hint": 1024
 // CHECK-NEXT: },
+// CHECK-NEXT: "peak_bytes_per_device": 216,
 // CHECK-NEXT: "search_seconds":
 // CHECK-NEXT: "total_bytes": 256
 
@@ -96,6 +100,8 @@
 // COUNTED-NEXT: "result_bytes": [
 // COUNTED-NEXT: 192
 // COUNTED-NEXT: ],
+// Of A 8 elements, of B 6 and 12, of C 24 that are parts of sums.
+// COUNTED: "peak_bytes_per_device": 200
 // COUNTED: "total_bytes": 336
 // COUNTED: "total_bytes": 368
 

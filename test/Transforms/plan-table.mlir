@@ -26,10 +26,13 @@
 // otherwise moves half of its parts to it and from it, 24 elements each time.
 // CHECK: plan of @layer on 2 devices (a0 = 2); bytes are received, summed over devices
 // CHECK-NEXT: where operator iteration space strategy result layout operand bytes result bytes runner-up costs runner-up
-// CHECK-NEXT: :[[@LINE+8]] linalg.matmul 8x6x4 [a0 - -] [a0 -] 96 0 +160 [- - a0]
+// CHECK-NEXT: :[[@LINE+11]] linalg.matmul 8x6x4 [a0 - -] [a0 -] 96 0 +160 [- - a0]
 // CHECK-NEXT: act math.exp x3 8x6 [a0 -] [a0 -] 0 0 +192 [- a0]
 // CHECK-NEXT: callee tensor.extract_slice - replicated [{{a0 -|- a0}}] 192 0 - -
 // CHECK-NEXT: total: 288 bytes
+// Of A 16 elements, of B 12, 24 of the whole values that the slice takes and their
+// 48, and the 24 that it gives.
+// CHECK-NEXT: memory: 496 bytes per device, most at callee tensor.extract_slice
 func.func @layer(%a: tensor<8x4xf32>, %b: tensor<4x6xf32>, %i: index) -> tensor<4x6xf32> {
   %c0 = arith.constant 0.0 : f32
   %empty = tensor.empty() : tensor<8x6xf32>
@@ -46,8 +49,9 @@ func.func @layer(%a: tensor<8x4xf32>, %b: tensor<4x6xf32>, %i: index) -> tensor<
 // one does and sends the result.
 // CHECK: plan of @scalar on 2 devices
 // CHECK-NEXT: where
-// CHECK-NEXT: :[[@LINE+6]] linalg.reduce 8 [a0] [] 0 8
+// CHECK-NEXT: :[[@LINE+7]] linalg.reduce 8 [a0] [] 0 8
 // CHECK-NEXT: total: 8 bytes
+// CHECK-NEXT: memory: 24 bytes per device, most at :[[@LINE+5]] linalg.reduce
 func.func @scalar(%a: tensor<8xf32>) -> tensor<f32> {
   %c0 = arith.constant 0.0 : f32
   %empty = tensor.empty() : tensor<f32>
@@ -92,6 +96,7 @@ func.func @swap(%a: tensor<4x4xf32> {tofu.carried_to = 1}, %b: tensor<4x4xf32> {
 // CHECK: plan of @nothing on 2 devices
 // CHECK-NEXT: where
 // CHECK-NEXT: total: 0 bytes
+// CHECK-NEXT: memory: 0 bytes per device{{$}}
 func.func @nothing() {
   return
 }

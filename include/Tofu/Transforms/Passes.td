@@ -64,6 +64,10 @@ def PlanPass : Pass<"tofu-plan", "::mlir::ModuleOp"> {
     `tofu.mesh`, `tofu.strategy` and `tofu.layouts` on operations, `tofu.layout`
     on arguments and results of functions.
 
+    The plan's file and table say what it takes of each device's memory: the most
+    that one holds while the operations run in the program's order, each with
+    buffers of its own. Arguments are held throughout, as they are the caller's.
+
     ```mlir
     tofu.mesh @mesh[a0 = 2]
     func.func @f(%x: tensor<8x4xf32>
@@ -103,6 +107,11 @@ def PlanPass : Pass<"tofu-plan", "::mlir::ModuleOp"> {
            "Elements that arguments are taken to have along each dim of unknown "
            "size. The plan and its bytes are for these; the program then runs for "
            "all sizes">,
+    Option<"memoryPerDevice", "memory-per-device", "std::string", "\"\"",
+           "Bytes, or a number of KiB, MiB or GiB, that no device may exceed at any "
+           "moment of a function, such as 16GiB; by default any number. Of the "
+           "plans that are found, the cheapest that fits is chosen; that none does "
+           "is an error">,
     Option<"timeBudget", "time-budget", "double", "0",
            "Seconds after which kbest and exact come to an end, with the best plan "
            "so far and its bound; 0: none">,

@@ -34,6 +34,7 @@ void mlir::tofu::addTofuPartitionPipeline(OpPassManager &pm,
   plan.partials = options.partials;
   plan.charge = options.charge;
   plan.sizeHint = options.sizeHint;
+  plan.memoryPerDevice = options.memoryPerDevice;
   plan.json = options.json;
   plan.load = options.load;
   plan.print = options.print;

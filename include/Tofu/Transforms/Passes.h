@@ -59,6 +59,9 @@ struct TofuPartitionOptions : public PassPipelineOptions<TofuPartitionOptions> {
       *this, "size-hint",
       llvm::cl::desc("Elements to plan for along dims of unknown size"),
       llvm::cl::init(1024)};
+  Option<std::string> memoryPerDevice{
+      *this, "memory-per-device",
+      llvm::cl::desc("Bytes that no device may exceed, such as 16GiB")};
   Option<std::string> json{*this, "json",
                            llvm::cl::desc("File to write the plan to")};
   Option<std::string> load{*this, "load",

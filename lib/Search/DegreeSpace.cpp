@@ -594,6 +594,26 @@ std::vector<Cuts> DegreeSpace::arrangements(unsigned var, unsigned value,
   return all;
 }
 
+size_t DegreeSpace::numArrangements(unsigned var, unsigned value) const {
+  const State &state = getState(var, value);
+  AxisCounts whole = wholeAxes(state);
+  auto factorial = [](unsigned n) {
+    size_t product = 1;
+    for (unsigned i = 2; i <= n; ++i)
+      product *= i;
+    return product;
+  };
+  size_t all = 1;
+  for (unsigned c = 0; c < classes.size(); ++c) {
+    size_t ways = factorial(classes.count[c]) / factorial(whole[c]) /
+                  factorial(state.partial[c]);
+    for (const AxisCounts &counts : state.dims)
+      ways /= factorial(counts[c]);
+    all *= ways;
+  }
+  return all;
+}
+
 DegreeSpace::RestKey DegreeSpace::keyOfRest(const State &left,
                                             const Cuts &cuts) {
   RestKey key{int64_t(left.partialOperands), int64_t(cuts.partial.size())};

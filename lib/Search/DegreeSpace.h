@@ -67,6 +67,9 @@ public:
   std::vector<Cuts> arrangements(unsigned var, unsigned value,
                                  const Mesh &mesh) const;
 
+  /// How many there are.
+  size_t numArrangements(unsigned var, unsigned value) const;
+
   using RestKey = llvm::SmallVector<int64_t, 16>;
 
   /// What `left`, the degrees that are still to come, and the cuts so far say:

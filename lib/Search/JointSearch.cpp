@@ -23,9 +23,11 @@ using namespace mlir::tofu::search;
 /// How far variables must look alike to be folded, in groups. Layers that
 /// differ further away are cut alike.
 static constexpr unsigned kRadius = 5;
-/// Devices and values of a variable up to which all plans are looked at.
+/// Devices, and cuts of a variable, up to which all plans are looked at; else
+/// so many cuts of each, and none on more devices than those.
 static constexpr int64_t kMostDevices = 16;
-static constexpr unsigned kMostValues = 512;
+static constexpr size_t kMostCuts = 160, kFewCuts = 64;
+static constexpr int64_t kMostDevicesByAxis = 256;
 
 bool BestPlan::offer(Plan plan) {
   countBytes(graph, plan, charge, model);
@@ -258,12 +260,45 @@ void JointSearch::improveByAxis() {
   }
 }
 
+/// All cuts of a variable.
+size_t JointSearch::numArrangements(unsigned var) const {
+  size_t all = 0;
+  for (unsigned value = 0; value < degrees.getDomainSize(var); ++value)
+    all += degrees.numArrangements(var, value);
+  return all;
+}
+
+/// Looks among the degrees that the bound speaks for, as many of each variable
+/// as make a few cuts.
+void JointSearch::searchNear(const Assignment &chosen) {
+  Domains given = arrangements(degrees, [&](unsigned var) {
+    llvm::ArrayRef<double> excess =
+        folding.model->getExcess(folding.classOf[var]);
+    llvm::SmallVector<unsigned> order(degrees.getDomainSize(var));
+    std::iota(order.begin(), order.end(), 0);
+    llvm::stable_sort(order, [&](unsigned a, unsigned b) {
+      return std::pair(a != chosen[var], excess[a]) <
+             std::pair(b != chosen[var], excess[b]);
+    });
+    size_t cuts = 0, kept = 0;
+    while (kept < order.size() && cuts <= kFewCuts)
+      cuts += degrees.numArrangements(var, order[kept++]);
+    order.resize(kept);
+    llvm::sort(order);
+    return order;
+  });
+  if (isEmpty(given))
+    return;
+  AxisSpace axes(graph, space, std::move(given), best.getModel(), options);
+  offer(solve(axes));
+}
+
 /// Whether all plans can be looked at.
 bool JointSearch::isAffordable() const {
   if (mesh.numDevices() > kMostDevices)
     return false;
   for (unsigned var = 0; var < space.numVariables(); ++var)
-    if (degrees.getDomainSize(var) > kMostValues)
+    if (numArrangements(var) > kMostCuts)
       return false;
   return true;
 }
@@ -326,8 +361,10 @@ void JointSearch::run() {
     return;
   tell("axes");
   if (isAffordable())
-    searchAll();
-  else
+    return searchAll();
+  if (values && mesh.numDevices() <= kMostDevices)
+    searchNear(*values);
+  if (mesh.numDevices() <= kMostDevicesByAxis)
     improveByAxis();
 }
 

@@ -89,6 +89,8 @@ private:
   void arrangeByAxis(const Assignment &degrees);
   void improveByAxis();
   bool isAffordable() const;
+  void searchNear(const Assignment &degrees);
+  size_t numArrangements(unsigned var) const;
   double seconds() const;
   bool isLate() const;
   void tell(llvm::StringRef what) const;

@@ -84,6 +84,10 @@ public:
   /// `hint` is an assignment to start from, if there is one.
   Result minimize(const Options &options, const Assignment *hint = nullptr);
 
+  /// By how much the bound speaks against each value of a variable, after
+  /// `minimize`.
+  llvm::ArrayRef<double> getExcess(unsigned var) const { return excess[var]; }
+
   /// A smaller model: variables that look alike in a neighbourhood are one.
   /// What it costs, this model costs with its assignment unfolded.
   struct Folding;

@@ -274,7 +274,9 @@ private:
         search::estimatePeak(graph.graph, result, options.charge);
     if (options.memoryLimit && peak.bytes > *options.memoryLimit)
       return function.emitError()
-             << "needs at least " << peak.bytes << " bytes per device with "
+             << "@" << function.getSymName()
+             << (loaded ? " needs " : " needs at least ") << peak.bytes
+             << " bytes per device with "
              << (loaded ? "this plan" : "the plans that were found")
              << ", memory-per-device is " << *options.memoryLimit;
     totals.bytes += result.totalBytes;

@@ -21,10 +21,10 @@
 // No plan takes less. A plan from a file must keep to the limit too.
 // RUN: not tofu-opt %t/layers.mlir -tofu-annotate -tofu-plan="devices=2 algorithm=recursive replication memory-per-device=543 json=%t.json" 2>&1 | FileCheck %s --check-prefix=NONE
 // RUN: not tofu-opt %t/layers.mlir -tofu-annotate -tofu-plan="devices=2 algorithm=kbest memory-per-device=543" 2>&1 | FileCheck %s --check-prefix=NONE
-// NONE: layers.mlir:2:1: error: needs at least 544 bytes per device with the plans that were found, memory-per-device is 543
+// NONE: layers.mlir:2:1: error: @layers needs at least 544 bytes per device with the plans that were found, memory-per-device is 543
 // RUN: tofu-opt %t/layers.mlir -tofu-annotate -tofu-plan="devices=2 algorithm=recursive replication json=%t.json" -o /dev/null
 // RUN: not tofu-opt %t/layers.mlir -tofu-annotate -tofu-plan="load=%t.json memory-per-device=575" 2>&1 | FileCheck %s --check-prefix=LOADED
-// LOADED: layers.mlir:2:1: error: needs at least 576 bytes per device with this plan, memory-per-device is 575
+// LOADED: layers.mlir:2:1: error: @layers needs 576 bytes per device with this plan, memory-per-device is 575
 
 // One copy of w serves both products, 120 elements, and stays between them;
 // beside the arguments, 156, and both results, 80, that is 356. Cut along k, each

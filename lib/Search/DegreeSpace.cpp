@@ -129,11 +129,12 @@ void DegreeSpace::enumerate(const PlanSpace::Kind &kind,
     uint8_t &count = slot < numDims ? state.dims[slot][c] : state.partial[c];
     bool may = slot < numDims ? kind.dims[slot].kind != DimKind::Unsplittable
                               : mayBePartial;
-    for (unsigned n = 0; n <= (may ? left : 0); ++n) {
+    // What is cut comes first: of what costs the same, it takes less memory.
+    for (unsigned n = (may ? left : 0) + 1; n-- > 0;) {
       count = n;
       if (slot < numDims && n > 0 &&
           kind.dims[slot].size < degree(state.dims[slot]))
-        break;
+        continue;
       fill(c, slot + 1, left - n);
     }
     count = 0;

@@ -61,7 +61,6 @@ public:
   unsigned getDomainSize(unsigned var) const {
     return domainOf[var]->states.size();
   }
-  const AxisClasses &getClasses() const { return classes; }
 
   /// The cuts that project to a value of a variable.
   std::vector<Cuts> arrangements(unsigned var, unsigned value,

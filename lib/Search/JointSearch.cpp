@@ -383,8 +383,10 @@ int64_t JointSearch::findBound() {
   std::optional<Assignment> hint;
   if (all)
     hint = bestIn(*all);
-  PairwiseModel::Result result =
-      whole.minimize(limits(), hint ? &*hint : nullptr);
+  // The folded model has done most of it.
+  PairwiseModel::Options few = limits();
+  few.passes = (few.passes + 3) / 4;
+  PairwiseModel::Result result = whole.minimize(few, hint ? &*hint : nullptr);
   if (all && !result.assignment.empty())
     offer(cutsOf(*all, result.assignment));
   return std::min(result.lowerBound, best.bytes());

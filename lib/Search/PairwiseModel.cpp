@@ -41,6 +41,11 @@ void PairwiseModel::addGroup(unsigned row, llvm::ArrayRef<int64_t> table,
                              unsigned numColumns,
                              llvm::ArrayRef<Reader> readers) {
   Group group{row, numColumns, table, unsigned(edges.size()), 0, {}};
+  // Once for each variable, however often it is there.
+  auto note = [&](unsigned var) {
+    if (groupsOf[var].empty() || groupsOf[var].back() != groups.size())
+      groupsOf[var].push_back(groups.size());
+  };
   for (const Reader &reader : readers) {
     if (reader.var == row) {
       group.own.push_back(reader.columnOf);
@@ -54,11 +59,11 @@ void PairwiseModel::addGroup(unsigned row, llvm::ArrayRef<int64_t> table,
     auto [first, second] = std::minmax(row, reader.var);
     after[first].push_back(edges.size());
     before[second].push_back(edges.size());
-    groupsOf[reader.var].push_back(groups.size());
+    note(reader.var);
     edges.push_back(std::move(edge));
     ++group.numEdges;
   }
-  groupsOf[row].push_back(groups.size());
+  note(row);
   groups.push_back(std::move(group));
 }
 
@@ -745,7 +750,18 @@ PairwiseModel::Folding PairwiseModel::fold(llvm::ArrayRef<unsigned> kinds,
     if (folding.classOf[var] == sizes.size())
       sizes.push_back(domains[var]);
   // Groups of the same classes are one, as often as there are.
-  using Columns = std::pair<unsigned, const unsigned *>;
+  // Columns have numbers in the order of the groups: addresses would give
+  // another order each time.
+  using Columns = std::pair<unsigned, unsigned>;
+  llvm::DenseMap<const unsigned *, unsigned> columnNumbers;
+  std::vector<const unsigned *> columnsByNumber;
+  auto numberOf = [&](llvm::ArrayRef<unsigned> columns) {
+    auto [number, isNew] =
+        columnNumbers.try_emplace(columns.data(), columnsByNumber.size());
+    if (isNew)
+      columnsByNumber.push_back(columns.data());
+    return number->second;
+  };
   struct Shape {
     unsigned row;
     const int64_t *table;
@@ -761,10 +777,10 @@ PairwiseModel::Folding PairwiseModel::fold(llvm::ArrayRef<unsigned> kinds,
     for (unsigned i = 0; i < group.numEdges; ++i) {
       const Edge &edge = edges[group.firstEdge + i];
       shape.readers.push_back(
-          {folding.classOf[edge.col], edge.columnOf.data()});
+          {folding.classOf[edge.col], numberOf(edge.columnOf)});
     }
     for (llvm::ArrayRef<unsigned> columns : group.own)
-      shape.readers.push_back({row, columns.data()});
+      shape.readers.push_back({row, numberOf(columns)});
     llvm::sort(shape.readers);
     shape.readers.erase(llvm::unique(shape.readers), shape.readers.end());
     return shape;
@@ -795,7 +811,8 @@ PairwiseModel::Folding PairwiseModel::fold(llvm::ArrayRef<unsigned> kinds,
     }
     llvm::SmallVector<Reader> readers;
     for (auto [var, columns] : shape.readers)
-      readers.push_back({var, llvm::ArrayRef(columns, sizes[var])});
+      readers.push_back(
+          {var, llvm::ArrayRef(columnsByNumber[columns], sizes[var])});
     shapes.find(shape)->second.firstEdge = folding.model->edges.size();
     folding.model->addGroup(shape.row, *table, known.example->numColumns,
                             readers);
@@ -811,7 +828,7 @@ PairwiseModel::Folding PairwiseModel::fold(llvm::ArrayRef<unsigned> kinds,
     std::vector<unsigned> counts(foldedEdges.size(), 0);
     for (unsigned i = 0; i < group.numEdges; ++i) {
       const Edge &edge = edges[group.firstEdge + i];
-      Columns mine{folding.classOf[edge.col], edge.columnOf.data()};
+      Columns mine{folding.classOf[edge.col], numberOf(edge.columnOf)};
       auto at = llvm::find(foldedEdges, mine);
       positions.push_back(
           at == foldedEdges.end() ? -1 : int(at - foldedEdges.begin()));

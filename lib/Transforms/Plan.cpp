@@ -464,6 +464,8 @@ private:
       object["gap"] = totals.bytes ? double(totals.bytes - *totals.lowerBound) /
                                          totals.bytes
                                    : 0.0;
+      object["variables"] = totals.variables;
+      object["classes"] = totals.classes;
       // The plans that the bound is of.
       object["space"] = llvm::json::Object{{"replication", bool(replication)},
                                            {"partials", bool(partials)},

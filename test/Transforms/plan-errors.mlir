@@ -19,7 +19,7 @@
 // CHARGE: error: tofu-plan: charge must be once or per-use, not twice
 
 // RUN: not tofu-opt %t/plain.mlir -tofu-plan="devices=2 algorithm=best" 2>&1 | FileCheck %s --check-prefix=ALGORITHM
-// ALGORITHM: error: tofu-plan: algorithm must be one of recursive, kbest, propagate, data-parallel, megatron, icml18, equal-chop, all-row-greedy, spartan, random, any, not best
+// ALGORITHM: error: tofu-plan: algorithm must be one of kbest, exact, recursive, propagate, data-parallel, megatron, icml18, equal-chop, all-row-greedy, spartan, random, any, not best
 
 // RUN: not tofu-opt %t/plain.mlir -tofu-plan=mesh=x 2>&1 | FileCheck %s --check-prefix=MESH -DMESH=x
 // RUN: not tofu-opt %t/plain.mlir -tofu-plan=mesh=x=2,=3 2>&1 | FileCheck %s --check-prefix=MESH -DMESH=x=2,=3

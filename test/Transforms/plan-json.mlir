@@ -4,20 +4,20 @@
 // See LICENSE for license information.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// RUN: tofu-opt %s -tofu-annotate -tofu-plan=devices=4 -o %t.mlir
-// RUN: tofu-opt %s -tofu-annotate -tofu-plan="devices=4 json=%t.json" | diff %t.mlir -
+// RUN: tofu-opt %s -tofu-annotate -tofu-plan="devices=4 algorithm=recursive" -o %t.mlir
+// RUN: tofu-opt %s -tofu-annotate -tofu-plan="devices=4 json=%t.json algorithm=recursive" | diff %t.mlir -
 // RUN: FileCheck %s --input-file=%t.json
 
 // A plan that was written gives the same program when it is read again, with or
 // without a mesh in the program.
-// RUN: tofu-opt %s -tofu-annotate -tofu-plan=load=%t.json | diff %t.mlir -
-// RUN: tofu-opt %s -tofu-annotate -tofu-plan="load=%t.json devices=4" | diff %t.mlir -
-// RUN: tofu-opt %t.mlir -tofu-plan=load=%t.json | diff %t.mlir -
-// RUN: tofu-opt %s -tofu-annotate -tofu-plan="load=%t.json json=%t.again.json"
+// RUN: tofu-opt %s -tofu-annotate -tofu-plan="load=%t.json algorithm=recursive" | diff %t.mlir -
+// RUN: tofu-opt %s -tofu-annotate -tofu-plan="load=%t.json devices=4 algorithm=recursive" | diff %t.mlir -
+// RUN: tofu-opt %t.mlir -tofu-plan="load=%t.json algorithm=recursive" | diff %t.mlir -
+// RUN: tofu-opt %s -tofu-annotate -tofu-plan="load=%t.json json=%t.again.json algorithm=recursive"
 // RUN: grep -v search_seconds %t.json > %t.before
 // RUN: grep -v search_seconds %t.again.json | diff %t.before -
 
-// RUN: tofu-opt %s -tofu-annotate -tofu-plan="devices=4 json=-" -o %t.none | FileCheck %s
+// RUN: tofu-opt %s -tofu-annotate -tofu-plan="devices=4 json=- algorithm=recursive" -o %t.none | FileCheck %s
 
 // A plan may be edited, and bytes are counted anew. With m over a0 and k over a1,
 // a device needs rows a1 of B and has rows a0, columns a1 of it: of 12 elements
@@ -25,7 +25,7 @@
 // elements of C with those of one other device: 48 (192 bytes).
 // RUN: sed -e 's/"#tofu.strategy<@mesh, \[{a0}, {a1}, {}\]>"/"#tofu.strategy<@mesh, [{a0}, {}, {a1}]>"/' \
 // RUN:     -e 's/"#tofu.layout<@mesh, \[{a0, a1}, {}\]>"/"#tofu.layout<@mesh, [{a0}, {a1}]>"/' %t.json > %t.edited.json
-// RUN: tofu-opt %s -tofu-annotate -tofu-plan="load=%t.edited.json json=%t.counted.json" | FileCheck %s --check-prefix=EDITED
+// RUN: tofu-opt %s -tofu-annotate -tofu-plan="load=%t.edited.json json=%t.counted.json algorithm=recursive" | FileCheck %s --check-prefix=EDITED
 // RUN: FileCheck %s --check-prefix=COUNTED --input-file=%t.counted.json
 
 // CHECK: "devices": 4,

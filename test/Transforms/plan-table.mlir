@@ -4,11 +4,11 @@
 // See LICENSE for license information.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// RUN: tofu-opt %s -tofu-annotate -tofu-plan="devices=2 print charge=per-use" -o /dev/null 2>&1 | FileCheck %s
-// RUN: tofu-opt %s -tofu-annotate -tofu-plan="devices=4 print charge=per-use" -o /dev/null 2>&1 | FileCheck %s --check-prefix=FOUR
+// RUN: tofu-opt %s -tofu-annotate -tofu-plan="devices=2 print charge=per-use algorithm=recursive" -o /dev/null 2>&1 | FileCheck %s
+// RUN: tofu-opt %s -tofu-annotate -tofu-plan="devices=4 print charge=per-use algorithm=recursive" -o /dev/null 2>&1 | FileCheck %s --check-prefix=FOUR
 
 // The numbers after the layouts of all lines, compared with the totals.
-// RUN: tofu-opt %s -tofu-annotate -tofu-plan="devices=6 print" -o /dev/null 2> %t.one
+// RUN: tofu-opt %s -tofu-annotate -tofu-plan="devices=6 print algorithm=recursive" -o /dev/null 2> %t.one
 // RUN: tofu-opt %S/../Execution/Inputs/mlp_train.mlir -tofu-annotate -tofu-plan="devices=6 algorithm=random seed=4 print" -o /dev/null 2> %t.two
 // RUN: cat %t.one %t.two | awk '/^plan of/ { sum = 0 } match($0, /[])-] +[0-9]+ +[0-9]+ +[-+]/) { split(substr($0, RSTART + 1), n, " "); sum += n[1] + n[2] } \
 // RUN:   /^  total:/ { print sum == $2 ? "same" : "other" }' | FileCheck %s --check-prefix=SUMS

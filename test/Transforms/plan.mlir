@@ -4,17 +4,17 @@
 // See LICENSE for license information.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// RUN: tofu-opt %s -tofu-annotate -tofu-plan="devices=1 print" 2>&1 >/dev/null | FileCheck %s --check-prefix=BYTES-1
-// RUN: tofu-opt %s -tofu-annotate -tofu-plan="devices=2 print" 2>&1 >/dev/null | FileCheck %s --check-prefix=BYTES-2
-// RUN: tofu-opt %s -tofu-annotate -tofu-plan="devices=3 print" 2>&1 >/dev/null | FileCheck %s --check-prefix=BYTES-3
-// RUN: tofu-opt %s -tofu-annotate -tofu-plan="devices=4 print" 2>&1 >/dev/null | FileCheck %s --check-prefix=BYTES-4
-// RUN: tofu-opt %s -tofu-annotate -tofu-plan="devices=6 print" 2>&1 >/dev/null | FileCheck %s --check-prefix=BYTES-6
-// RUN: tofu-opt %s -tofu-annotate -tofu-plan=devices=1 | FileCheck %s --check-prefix=ONE
-// RUN: tofu-opt %s -tofu-annotate -tofu-plan=devices=2 | FileCheck %s --check-prefix=TWO
-// RUN: tofu-opt %s -tofu-annotate -tofu-plan=devices=4 | FileCheck %s --check-prefix=FOUR
-// RUN: tofu-opt %s -tofu-annotate -tofu-plan=devices=6 | FileCheck %s --check-prefix=SIX
-// RUN: tofu-opt %s -tofu-annotate -tofu-plan=mesh=node=3,gpu=2 | FileCheck %s --check-prefix=NAMED
-// RUN: tofu-opt %s -tofu-annotate -tofu-plan="devices=6 mesh=node=3,gpu=2" | FileCheck %s --check-prefix=NAMED
+// RUN: tofu-opt %s -tofu-annotate -tofu-plan="devices=1 print algorithm=recursive" 2>&1 >/dev/null | FileCheck %s --check-prefix=BYTES-1
+// RUN: tofu-opt %s -tofu-annotate -tofu-plan="devices=2 print algorithm=recursive" 2>&1 >/dev/null | FileCheck %s --check-prefix=BYTES-2
+// RUN: tofu-opt %s -tofu-annotate -tofu-plan="devices=3 print algorithm=recursive" 2>&1 >/dev/null | FileCheck %s --check-prefix=BYTES-3
+// RUN: tofu-opt %s -tofu-annotate -tofu-plan="devices=4 print algorithm=recursive" 2>&1 >/dev/null | FileCheck %s --check-prefix=BYTES-4
+// RUN: tofu-opt %s -tofu-annotate -tofu-plan="devices=6 print algorithm=recursive" 2>&1 >/dev/null | FileCheck %s --check-prefix=BYTES-6
+// RUN: tofu-opt %s -tofu-annotate -tofu-plan="devices=1 algorithm=recursive" | FileCheck %s --check-prefix=ONE
+// RUN: tofu-opt %s -tofu-annotate -tofu-plan="devices=2 algorithm=recursive" | FileCheck %s --check-prefix=TWO
+// RUN: tofu-opt %s -tofu-annotate -tofu-plan="devices=4 algorithm=recursive" | FileCheck %s --check-prefix=FOUR
+// RUN: tofu-opt %s -tofu-annotate -tofu-plan="devices=6 algorithm=recursive" | FileCheck %s --check-prefix=SIX
+// RUN: tofu-opt %s -tofu-annotate -tofu-plan="mesh=node=3,gpu=2 algorithm=recursive" | FileCheck %s --check-prefix=NAMED
+// RUN: tofu-opt %s -tofu-annotate -tofu-plan="devices=6 mesh=node=3,gpu=2 algorithm=recursive" | FileCheck %s --check-prefix=NAMED
 
 // One device has no axes, six have three and two: the largest factor first.
 // ONE: tofu.mesh @mesh []

@@ -19,8 +19,8 @@ using namespace mlir::tofu::search;
 namespace {
 
 /// The least bytes of all plans of a graph without carried or initial values:
-/// every combination of strategies, and for each the best layout of every value,
-/// which depends on no other.
+/// every combination of strategies, and for each the best layout of every
+/// value, which depends on no other.
 class AllPlans {
 public:
   AllPlans(const PartitionGraph &graph, const Mesh &mesh,

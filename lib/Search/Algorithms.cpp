@@ -6,25 +6,18 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Clock.h"
 #include "JointSearch.h"
 #include "StepSearch.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 
-#include <chrono>
-
 using namespace mlir::tofu::search;
 
 /// The part of the bytes by which the bound may be missed without looking any
 /// further.
 static constexpr double kCloseGap = 1e-4;
-
-static double secondsSince(std::chrono::steady_clock::time_point start) {
-  std::chrono::duration<double> elapsed =
-      std::chrono::steady_clock::now() - start;
-  return elapsed.count();
-}
 
 /// The plan spaces within the one that `options` ask for, from the smallest to
 /// it: a search by steps may do better in a smaller space.
@@ -57,11 +50,11 @@ static bool recurse(const PartitionGraph &graph, const Mesh &mesh,
 
 /// Where plans that would be best need too much memory: offers plans that move
 /// more and need less, from searches that weigh memory. `search` offers those
-/// of one weight. The time budget runs from `start`; a plan that fits is worth
+/// of one weight. The time budget runs by `clock`; a plan that fits is worth
 /// more.
 static void
-lookForLessMemory(const SearchOptions &options,
-                  std::chrono::steady_clock::time_point start, BestPlan &best,
+lookForLessMemory(const SearchOptions &options, const Clock &clock,
+                  BestPlan &best,
                   llvm::function_ref<void(const SearchOptions &)> search) {
   if (!best.isLimited())
     return;
@@ -72,7 +65,7 @@ lookForLessMemory(const SearchOptions &options,
     SearchOptions weighed = options;
     weighed.memoryWeight = round == 0 ? 1 : (low + high) / 2;
     if (options.timeBudget > 0) {
-      double left = options.timeBudget - secondsSince(start);
+      double left = options.timeBudget - clock.seconds();
       if (left < 0 && (round > 0 || best.numFitting() > 0))
         return;
       weighed.timeBudget = std::max(left, 1e-3);
@@ -89,11 +82,11 @@ lookForLessMemory(const SearchOptions &options,
 SearchResult mlir::tofu::search::searchRecursive(const PartitionGraph &graph,
                                                  const Mesh &mesh,
                                                  const SearchOptions &options) {
-  auto start = std::chrono::steady_clock::now();
+  Clock clock;
   SearchResult result;
   BestPlan best(graph, mesh, options);
   result.exact = recurse(graph, mesh, options, best);
-  lookForLessMemory(options, start, best, [&](const SearchOptions &weighed) {
+  lookForLessMemory(options, clock, best, [&](const SearchOptions &weighed) {
     recurse(graph, mesh, weighed, best);
   });
   result.plan = *best.get();
@@ -101,44 +94,42 @@ SearchResult mlir::tofu::search::searchRecursive(const PartitionGraph &graph,
     result.remarks.push_back(
         "the program is too densely connected for an exact search: parts of "
         "the plan come from a beam and local search");
-  result.seconds = secondsSince(start);
+  result.seconds = clock.seconds();
   return result;
 }
 
 SearchResult mlir::tofu::search::searchKBest(const PartitionGraph &graph,
                                              const Mesh &mesh,
                                              const SearchOptions &options) {
-  auto start = std::chrono::steady_clock::now();
+  Clock clock;
   SearchResult result;
   BestPlan best(graph, mesh, options);
-  for (bool joins : {true, false}) {
+  for (Joining joining : {Joining::Elementwise, Joining::Chains}) {
     SearchOptions mine = options;
-    mine.joinElementwise = joins;
+    mine.joining = joining;
     if (options.timeBudget > 0)
-      mine.timeBudget =
-          std::max(options.timeBudget - secondsSince(start), 1e-3);
+      mine.timeBudget = std::max(options.timeBudget - clock.seconds(), 1e-3);
     JointSearch search(graph, mesh, mine, best);
     search.run();
-    if (joins)
+    if (joining == Joining::Elementwise)
       continue;
     result.lowerBound = search.findBound();
     result.variables = search.numVariables();
     result.classes = search.numClasses();
   }
   // Where the bound is not met, steps of their own may do better.
-  bool isLate =
-      options.timeBudget > 0 && secondsSince(start) > options.timeBudget;
+  bool isLate = options.timeBudget > 0 && clock.seconds() > options.timeBudget;
   if (!best.get() ||
       (!isLate && double(best.bytes()) > (1 + kCloseGap) * *result.lowerBound))
     recurse(graph, mesh, options, best);
-  lookForLessMemory(options, start, best, [&](const SearchOptions &weighed) {
+  lookForLessMemory(options, clock, best, [&](const SearchOptions &weighed) {
     for (const SearchOptions &space : nestedSpaces(weighed))
       JointSearch(graph, mesh, space, best).run();
     recurse(graph, mesh, weighed, best);
   });
   result.plan = *best.get();
   result.exact = *result.lowerBound >= result.plan.totalBytes;
-  result.seconds = secondsSince(start);
+  result.seconds = clock.seconds();
   return result;
 }
 
@@ -164,7 +155,7 @@ bool mlir::tofu::search::writeIlp(const PartitionGraph &graph, const Mesh &mesh,
                                   const SearchOptions &options,
                                   llvm::raw_ostream &os) {
   SearchOptions mine = options;
-  mine.joinElementwise = false;
+  mine.joining = Joining::Chains;
   BestPlan best(graph, mesh, options);
   return JointSearch(graph, mesh, mine, best).writeIlp(os);
 }
@@ -172,10 +163,10 @@ bool mlir::tofu::search::writeIlp(const PartitionGraph &graph, const Mesh &mesh,
 SearchResult mlir::tofu::search::searchRandom(const PartitionGraph &graph,
                                               const Mesh &mesh,
                                               const SearchOptions &options) {
-  auto start = std::chrono::steady_clock::now();
+  Clock clock;
   // All that a plan may be, not what the search looks at.
   SearchOptions unjoined = options;
-  unjoined.joinElementwise = false;
+  unjoined.joining = Joining::None;
   StepSearch search(graph, unjoined);
   SearchResult result;
   std::optional<PlanSpace::States> states =
@@ -187,7 +178,7 @@ SearchResult mlir::tofu::search::searchRandom(const PartitionGraph &graph,
   }
   result.plan = search.getSpace().planOf(*states, mesh);
   countBytes(graph, result.plan, options.charge);
-  result.seconds = secondsSince(start);
+  result.seconds = clock.seconds();
   return result;
 }
 

@@ -9,6 +9,7 @@
 #include "JointSearch.h"
 
 #include "StepSearch.h"
+#include "Tofu/Search/Alternatives.h"
 #include "Tofu/Search/Memory.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -17,6 +18,7 @@
 
 #include <map>
 #include <numeric>
+#include <tuple>
 
 using namespace mlir::tofu::search;
 
@@ -60,13 +62,8 @@ PairwiseModel::Options JointSearch::limits() const {
   limits.closeEnough = options.closeEnough;
   limits.tableLimit = options.tableLimit;
   if (options.timeBudget > 0)
-    limits.seconds = std::max(options.timeBudget - seconds(), 0.0);
+    limits.seconds = std::max(options.timeBudget - clock.seconds(), 0.0);
   return limits;
-}
-
-static bool areEqual(const Cuts &a, const Cuts &b) {
-  return a.dims == b.dims && a.partial == b.partial &&
-         a.partialOperands == b.partialOperands;
 }
 
 /// The assignment of a folded model that an assignment of the whole one stands
@@ -89,7 +86,6 @@ std::optional<Assignment> JointSearch::solveDegrees() {
   PairwiseModel::Options mine = limits();
   mine.prunes = false;
   PairwiseModel::Result result = folding.model->minimize(mine);
-  classes = folding.model->numVariables();
   if (result.assignment.empty())
     return std::nullopt;
   return folding.unfold(result.assignment);
@@ -101,7 +97,6 @@ std::optional<Assignment> JointSearch::solveDegrees() {
 
 /// Per variable, all cuts of the degrees that `valuesOf` gives.
 JointSearch::Domains JointSearch::arrangements(
-    const DegreeSpace &degrees,
     llvm::function_ref<llvm::SmallVector<unsigned>(unsigned)> valuesOf) {
   std::map<llvm::SmallVector<unsigned>, const AxisSpace::Domain *> known;
   Domains result;
@@ -132,8 +127,7 @@ std::optional<Assignment> JointSearch::bestIn(const AxisSpace &axes) {
   for (unsigned var = 0; var < states.size(); ++var) {
     llvm::ArrayRef<Cuts> cuts = axes.getDomain(var).cuts;
     const Cuts &mine = space.getCuts(states[var]);
-    auto at = llvm::find_if(
-        cuts, [&](const Cuts &other) { return areEqual(other, mine); });
+    auto at = llvm::find(cuts, mine);
     if (at == cuts.end())
       return std::nullopt;
     assignment.push_back(at - cuts.begin());
@@ -177,9 +171,8 @@ std::vector<Cuts> JointSearch::solve(AxisSpace &axes) {
 
 /// Offers the best plan of the given degrees.
 void JointSearch::arrange(const Assignment &values) {
-  Domains given = arrangements(degrees, [&](unsigned var) {
-    return llvm::SmallVector<unsigned>{values[var]};
-  });
+  Domains given = arrangements(
+      [&](unsigned var) { return llvm::SmallVector<unsigned>{values[var]}; });
   if (isEmpty(given))
     return;
   AxisSpace axes(graph, space, std::move(given), best.getModel(), options);
@@ -196,9 +189,7 @@ void JointSearch::arrangeByAxis(const Assignment &values) {
     cuts.back().dims.resize(left.back().dims.size());
     cuts.back().partialOperands = left.back().partialOperands;
   }
-  for (unsigned axis = 0; axis < mesh.numAxes(); ++axis) {
-    if (mesh.sizes[axis] == 1)
-      continue;
+  for (unsigned axis : axesThatSplit(mesh)) {
     CostModel costs(prefixOf(mesh, axis));
     costs.weighMemory(options.memoryWeight);
     Numbering<DegreeSpace::RestKey> numbers;
@@ -232,10 +223,7 @@ void JointSearch::arrangeByAxis(const Assignment &values) {
 /// Makes the choices for one axis of the best plan after the other again, for
 /// as long as that helps.
 void JointSearch::improveByAxis() {
-  llvm::SmallVector<unsigned> axes;
-  for (unsigned axis = 0; axis < mesh.numAxes(); ++axis)
-    if (mesh.sizes[axis] > 1)
-      axes.push_back(axis);
+  Axes axes = axesThatSplit(mesh);
   for (size_t i = 0, tried = 0; best.get() && tried < axes.size() && !isLate();
        i = (i + 1) % axes.size()) {
     PlanSpace::States states = space.statesOf(*best.get());
@@ -271,14 +259,14 @@ size_t JointSearch::numArrangements(unsigned var) const {
 /// Looks among the degrees that the bound speaks for, as many of each variable
 /// as make a few cuts.
 void JointSearch::searchNear(const Assignment &chosen) {
-  Domains given = arrangements(degrees, [&](unsigned var) {
+  Domains given = arrangements([&](unsigned var) {
     llvm::ArrayRef<double> excess =
         folding.model->getExcess(folding.classOf[var]);
     llvm::SmallVector<unsigned> order(degrees.getDomainSize(var));
     std::iota(order.begin(), order.end(), 0);
-    llvm::stable_sort(order, [&](unsigned a, unsigned b) {
-      return std::pair(a != chosen[var], excess[a]) <
-             std::pair(b != chosen[var], excess[b]);
+    llvm::sort(order, [&](unsigned a, unsigned b) {
+      return std::tuple(a != chosen[var], excess[a], a) <
+             std::tuple(b != chosen[var], excess[b], b);
     });
     size_t cuts = 0, kept = 0;
     while (kept < order.size() && cuts <= kFewCuts)
@@ -304,7 +292,7 @@ bool JointSearch::isAffordable() const {
 }
 
 JointSearch::Domains JointSearch::allArrangements() {
-  return arrangements(degrees, [&](unsigned var) {
+  return arrangements([&](unsigned var) {
     llvm::SmallVector<unsigned> values(degrees.getDomainSize(var));
     std::iota(values.begin(), values.end(), 0);
     return values;
@@ -336,18 +324,12 @@ void JointSearch::tell(llvm::StringRef what) const {
     options.progress(
         llvm::formatv("{0}: {1} operators and values, {2} different; {3} s",
                       what, space.numVariables(), folding.model->numVariables(),
-                      llvm::format("%.1f", seconds()))
+                      llvm::format("%.1f", clock.seconds()))
             .str());
 }
 
-double JointSearch::seconds() const {
-  std::chrono::duration<double> elapsed =
-      std::chrono::steady_clock::now() - start;
-  return elapsed.count();
-}
-
 bool JointSearch::isLate() const {
-  return options.timeBudget > 0 && seconds() > options.timeBudget;
+  return options.timeBudget > 0 && clock.seconds() > options.timeBudget;
 }
 
 void JointSearch::run() {

@@ -17,9 +17,8 @@
 #define TOFU_LIB_SEARCH_JOINTSEARCH_H
 
 #include "AxisSpace.h"
+#include "Clock.h"
 #include "DegreeSpace.h"
-
-#include <chrono>
 
 namespace mlir::tofu::search {
 
@@ -78,7 +77,7 @@ public:
 
   /// What folding made of the space.
   unsigned numVariables() const { return space.numVariables(); }
-  unsigned numClasses() const { return classes; }
+  unsigned numClasses() const { return folding.model->numVariables(); }
 
 private:
   using Domains = std::vector<const AxisSpace::Domain *>;
@@ -91,13 +90,11 @@ private:
   bool isAffordable() const;
   void searchNear(const Assignment &degrees);
   size_t numArrangements(unsigned var) const;
-  double seconds() const;
   bool isLate() const;
   void tell(llvm::StringRef what) const;
   Domains allArrangements();
   void searchAll();
   Domains arrangements(
-      const DegreeSpace &degrees,
       llvm::function_ref<llvm::SmallVector<unsigned>(unsigned)> valuesOf);
   std::vector<Cuts> solve(AxisSpace &axes);
   std::vector<Cuts> cutsOf(const AxisSpace &axes,
@@ -105,8 +102,7 @@ private:
   std::optional<Assignment> bestIn(const AxisSpace &axes);
   bool offer(const std::vector<Cuts> &cuts);
 
-  std::chrono::steady_clock::time_point start =
-      std::chrono::steady_clock::now();
+  Clock clock;
   const PartitionGraph &graph;
   const Mesh &mesh;
   SearchOptions options;
@@ -114,7 +110,6 @@ private:
   PlanSpace space;
   DegreeSpace degrees;
   PairwiseModel::Folding folding;
-  unsigned classes = 0;
   std::deque<AxisSpace::Domain> domains;
   /// All axes of all degrees, where affordable.
   std::unique_ptr<AxisSpace> all;

@@ -14,19 +14,15 @@
 
 #include "Tofu/Search/PairwiseModel.h"
 
-#include "llvm/ADT/DenseMap.h"
-#include "llvm/ADT/Hashing.h"
+#include "Clock.h"
+
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <limits>
-#include <map>
 #include <numeric>
-#include <set>
-#include <tuple>
 
 using namespace mlir::tofu::search;
 
@@ -125,6 +121,15 @@ int64_t PairwiseModel::ownCost(const Group &group, unsigned row) const {
   return cost;
 }
 
+/// What the other readers pay, as a table: the row has paid for its columns.
+std::vector<double> PairwiseModel::costsOfOthers(const Group &group) const {
+  std::vector<double> costs(group.table.begin(), group.table.end());
+  for (size_t l = 0; l < domains[group.row]; ++l)
+    for (llvm::ArrayRef<unsigned> columns : group.own)
+      costs[l * group.numColumns + columns[l]] = 0;
+  return costs;
+}
+
 /// Gives each edge its share of its group's costs: that of a column is divided
 /// among the readers that can have it.
 void PairwiseModel::start() {
@@ -144,13 +149,9 @@ void PairwiseModel::start() {
   }
   for (const Group &group : groups) {
     size_t rows = domains[group.row];
-    // A row that reads itself pays for its column.
-    std::vector<double> costs(group.table.begin(), group.table.end());
-    for (size_t l = 0; l < rows; ++l) {
+    std::vector<double> costs = costsOfOthers(group);
+    for (size_t l = 0; l < rows; ++l)
       unary[group.row][l] += ownCost(group, l);
-      for (llvm::ArrayRef<unsigned> columns : group.own)
-        costs[l * group.numColumns + columns[l]] = 0;
-    }
     std::vector<unsigned> readers(group.numColumns, 0);
     auto edgesOf =
         llvm::MutableArrayRef(edges).slice(group.firstEdge, group.numEdges);
@@ -417,205 +418,8 @@ int64_t PairwiseModel::integerBound() const {
 }
 
 //===----------------------------------------------------------------------===//
-// What is left
+// Minimising
 //===----------------------------------------------------------------------===//
-
-namespace {
-/// The terms of an elimination over the values that are left. Variables with
-/// one value are in none.
-class Remainder {
-public:
-  explicit Remainder(llvm::ArrayRef<unsigned> domains) : domains(domains) {}
-
-  /// Charges `cost(row value, column)` once for each column that `readers`
-  /// have, given the column of each of their values.
-  struct Reader {
-    unsigned var;
-    llvm::SmallVector<unsigned> columns;
-  };
-  void add(unsigned row, llvm::ArrayRef<Reader> readers,
-           llvm::function_ref<int64_t(unsigned, unsigned)> cost);
-
-  void add(llvm::SmallVector<unsigned, 2> scope, std::vector<int64_t> table) {
-    terms.push_back({std::move(scope), std::move(table)});
-  }
-
-  Elimination eliminate() const {
-    Elimination solver(domains);
-    for (auto &[scope, table] : terms)
-      solver.add(scope, table);
-    return solver;
-  }
-
-private:
-  void addShared(unsigned row, llvm::ArrayRef<const Reader *> readers,
-                 unsigned column, std::vector<int64_t> costs);
-
-  llvm::SmallVector<unsigned> domains;
-  std::vector<std::pair<llvm::SmallVector<unsigned, 2>, std::vector<int64_t>>>
-      terms;
-};
-} // namespace
-
-/// A column that several readers can have: a variable of its own says whether
-/// it is there. Readers need it to be, and the row pays for it.
-void Remainder::addShared(unsigned row, llvm::ArrayRef<const Reader *> readers,
-                          unsigned column, std::vector<int64_t> costs) {
-  unsigned copy = domains.size();
-  domains.push_back(2);
-  std::vector<int64_t> pays;
-  for (int64_t cost : costs)
-    pays.insert(pays.end(), {0, cost});
-  add({row, copy}, std::move(pays));
-  for (const Reader *reader : readers) {
-    std::vector<int64_t> needs;
-    for (unsigned other : reader->columns)
-      needs.push_back(other == column ? Forbidden : 0);
-    needs.resize(2 * needs.size(), 0);
-    add({copy, reader->var}, std::move(needs));
-  }
-}
-
-void Remainder::add(unsigned row, llvm::ArrayRef<Reader> readers,
-                    llvm::function_ref<int64_t(unsigned, unsigned)> cost) {
-  // The columns, and who has them if not all readers' values are alike.
-  std::map<unsigned, llvm::SmallVector<const Reader *, 4>> columns;
-  std::set<unsigned> certain;
-  for (const Reader &reader : readers) {
-    if (llvm::all_equal(reader.columns))
-      certain.insert(reader.columns.front());
-    for (unsigned column : reader.columns)
-      if (auto &mine = columns[column]; mine.empty() || mine.back() != &reader)
-        mine.push_back(&reader);
-  }
-  std::vector<int64_t> always(domains[row], 0);
-  for (auto &[column, mine] : columns) {
-    std::vector<int64_t> costs;
-    for (unsigned l = 0; l < domains[row]; ++l)
-      costs.push_back(cost(l, column));
-    if (certain.count(column)) {
-      for (auto [sum, more] : llvm::zip_equal(always, costs))
-        sum = addCosts(sum, more);
-      continue;
-    }
-    if (llvm::all_of(costs, [](int64_t one) { return one == 0; }))
-      continue;
-    if (mine.size() > 1) {
-      addShared(row, mine, column, std::move(costs));
-      continue;
-    }
-    std::vector<int64_t> table;
-    for (int64_t one : costs)
-      for (unsigned other : mine.front()->columns)
-        table.push_back(other == column ? one : 0);
-    add({row, mine.front()->var}, std::move(table));
-  }
-  add({row}, std::move(always));
-}
-
-/// Finds the least assignment of `values` by elimination, if tables are small
-/// enough; false if not. Forbidden if there is none.
-std::optional<std::pair<int64_t, Assignment>>
-PairwiseModel::eliminate(llvm::ArrayRef<Values> values,
-                         int64_t tableLimit) const {
-  int64_t entries = 0;
-  for (const Edge &edge : edges)
-    if (values[edge.row].size() > 1 && values[edge.col].size() > 1)
-      entries += values[edge.row].size() * values[edge.col].size();
-  if (entries > tableLimit / 4)
-    return std::nullopt;
-  llvm::SmallVector<unsigned> sizes;
-  for (const Values &mine : values)
-    sizes.push_back(mine.size());
-  Remainder rest(sizes);
-  int64_t settled = 0;
-  Assignment only(domains.size());
-  for (unsigned var = 0; var < domains.size(); ++var)
-    only[var] = values[var].front();
-  for (const Group &group : groups) {
-    if (sizes[group.row] == 1 &&
-        llvm::all_of(
-            llvm::ArrayRef(edges).slice(group.firstEdge, group.numEdges),
-            [&](const Edge &edge) { return sizes[edge.col] == 1; })) {
-      settled = addCosts(settled, costOf(group, only));
-      continue;
-    }
-    llvm::SmallVector<Remainder::Reader> readers;
-    for (unsigned i = 0; i < group.numEdges; ++i) {
-      const Edge &edge = edges[group.firstEdge + i];
-      readers.push_back({edge.col, {}});
-      for (unsigned s : values[edge.col])
-        readers.back().columns.push_back(edge.columnOf[s]);
-    }
-    auto rowOf = [&](unsigned l) { return values[group.row][l]; };
-    rest.add(group.row, readers, [&](unsigned l, unsigned column) {
-      // With a reader of its own, the row has paid for that column.
-      for (llvm::ArrayRef<unsigned> columns : group.own)
-        if (columns[rowOf(l)] == column)
-          return int64_t(0);
-      return group.table[size_t(rowOf(l)) * group.numColumns + column];
-    });
-    if (group.own.empty())
-      continue;
-    std::vector<int64_t> own;
-    for (unsigned l = 0; l < sizes[group.row]; ++l)
-      own.push_back(ownCost(group, rowOf(l)));
-    rest.add({group.row}, std::move(own));
-  }
-  Elimination solver = rest.eliminate();
-  if (solver.plan(tableLimit).total > tableLimit)
-    return std::nullopt;
-  Elimination::Options limits;
-  limits.tableLimit = tableLimit;
-  if (!solver.solve(limits))
-    return std::pair(Forbidden, Assignment());
-  Assignment found = solver.optimum([](unsigned, unsigned v) { return v; });
-  Assignment assignment(domains.size());
-  for (unsigned var = 0; var < domains.size(); ++var)
-    assignment[var] = values[var][found[var]];
-  return std::pair(addCosts(solver.minimum(), settled), std::move(assignment));
-}
-
-/// Looks for the minimum among all values that are left. True if that is known
-/// then.
-bool PairwiseModel::finish(const Options &options, Result &result) {
-  auto least = eliminate(active, options.tableLimit);
-  if (!least)
-    return false;
-  if (least->first < result.minimum) {
-    result.minimum = least->first;
-    result.assignment = std::move(least->second);
-  }
-  result.lowerBound = result.minimum;
-  return true;
-}
-
-/// Looks for something better among the values that the bound speaks for: as
-/// many as can be eliminated together.
-void PairwiseModel::improve(const Options &options, Result &result) {
-  if (result.assignment.empty())
-    return;
-  size_t last = 0;
-  for (int narrowing = 12; narrowing >= 0; --narrowing) {
-    double most = std::ldexp(std::max(upper - sumOfLeast, 1.0), -2 * narrowing);
-    std::vector<Values> values(domains.size());
-    size_t number = 0;
-    for (unsigned var = 0; var < domains.size(); ++var) {
-      for (unsigned value : active[var])
-        if (excess[var][value] <= most || value == result.assignment[var])
-          values[var].push_back(value);
-      number += values[var].size();
-    }
-    if (number == last)
-      continue;
-    last = number;
-    auto better = eliminate(values, options.improvementLimit);
-    if (!better)
-      return;
-    if (better->first < result.minimum)
-      offer(std::move(better->second), result);
-  }
-}
 
 void PairwiseModel::offer(Assignment assignment, Result &result) {
   int64_t cost = costOf(assignment);
@@ -628,12 +432,7 @@ void PairwiseModel::offer(Assignment assignment, Result &result) {
 
 PairwiseModel::Result PairwiseModel::minimize(const Options &options,
                                               const Assignment *hint) {
-  auto begin = std::chrono::steady_clock::now();
-  auto seconds = [&] {
-    std::chrono::duration<double> elapsed =
-        std::chrono::steady_clock::now() - begin;
-    return elapsed.count();
-  };
+  Clock clock;
   Result result;
   prunes = options.prunes;
   upper = Forbidden;
@@ -644,7 +443,7 @@ PairwiseModel::Result PairwiseModel::minimize(const Options &options,
   isWarm = false;
   double bound = 0;
   size_t left = ~size_t(0);
-  for (; result.passes < options.passes && seconds() < options.seconds;
+  for (; result.passes < options.passes && clock.seconds() < options.seconds;
        ++result.passes) {
     for (const Group &group : groups)
       rebalance(group);
@@ -691,220 +490,4 @@ PairwiseModel::Result PairwiseModel::minimize(const Options &options,
   improve(options, result);
   result.lowerBound = std::min(result.minimum, integerBound());
   return result;
-}
-
-//===----------------------------------------------------------------------===//
-// Folding
-//===----------------------------------------------------------------------===//
-
-/// Numbers for variables such that those of one number look alike as far as
-/// `radius` groups away: repeated layers, seen from inside.
-std::vector<unsigned> PairwiseModel::classify(llvm::ArrayRef<unsigned> kinds,
-                                              unsigned radius) const {
-  std::vector<uint64_t> colours(kinds.begin(), kinds.end()), next;
-  auto address = [](const void *pointer) {
-    return uint64_t(reinterpret_cast<uintptr_t>(pointer));
-  };
-  for (unsigned round = 0; round < radius; ++round) {
-    std::vector<llvm::SmallVector<uint64_t, 8>> seen(domains.size());
-    llvm::SmallVector<uint64_t, 8> readers;
-    for (const Group &group : groups) {
-      readers.clear();
-      auto edgesOf =
-          llvm::ArrayRef(edges).slice(group.firstEdge, group.numEdges);
-      for (const Edge &edge : edgesOf)
-        readers.push_back(llvm::hash_combine(address(edge.columnOf.data()),
-                                             colours[edge.col]));
-      llvm::sort(readers);
-      uint64_t hash = llvm::hash_combine(
-          address(group.table.data()), colours[group.row], group.own.size(),
-          llvm::hash_combine_range(readers.begin(), readers.end()));
-      seen[group.row].push_back(hash);
-      for (const Edge &edge : edgesOf)
-        seen[edge.col].push_back(
-            llvm::hash_combine(hash, address(edge.columnOf.data())));
-    }
-    next.clear();
-    for (unsigned var = 0; var < domains.size(); ++var) {
-      llvm::sort(seen[var]);
-      next.push_back(llvm::hash_combine(
-          colours[var],
-          llvm::hash_combine_range(seen[var].begin(), seen[var].end())));
-    }
-    colours = std::move(next);
-  }
-  llvm::DenseMap<uint64_t, unsigned> numbers;
-  std::vector<unsigned> classes;
-  for (uint64_t colour : colours)
-    classes.push_back(
-        numbers.try_emplace(colour >> 1, numbers.size()).first->second);
-  return classes;
-}
-
-PairwiseModel::Folding PairwiseModel::fold(llvm::ArrayRef<unsigned> kinds,
-                                           unsigned radius) const {
-  Folding folding;
-  folding.classOf = classify(kinds, radius);
-  llvm::SmallVector<unsigned> sizes;
-  for (unsigned var = 0; var < domains.size(); ++var)
-    if (folding.classOf[var] == sizes.size())
-      sizes.push_back(domains[var]);
-  // Groups of the same classes are one, as often as there are.
-  // Columns have numbers in the order of the groups: addresses would give
-  // another order each time.
-  using Columns = std::pair<unsigned, unsigned>;
-  llvm::DenseMap<const unsigned *, unsigned> columnNumbers;
-  std::vector<const unsigned *> columnsByNumber;
-  auto numberOf = [&](llvm::ArrayRef<unsigned> columns) {
-    auto [number, isNew] =
-        columnNumbers.try_emplace(columns.data(), columnsByNumber.size());
-    if (isNew)
-      columnsByNumber.push_back(columns.data());
-    return number->second;
-  };
-  struct Shape {
-    unsigned row;
-    const int64_t *table;
-    std::vector<Columns> readers;
-    bool operator<(const Shape &o) const {
-      return std::tie(row, table, readers) <
-             std::tie(o.row, o.table, o.readers);
-    }
-  };
-  auto shapeOf = [&](const Group &group) {
-    unsigned row = folding.classOf[group.row];
-    Shape shape{row, group.table.data(), {}};
-    for (unsigned i = 0; i < group.numEdges; ++i) {
-      const Edge &edge = edges[group.firstEdge + i];
-      shape.readers.push_back(
-          {folding.classOf[edge.col], numberOf(edge.columnOf)});
-    }
-    for (llvm::ArrayRef<unsigned> columns : group.own)
-      shape.readers.push_back({row, numberOf(columns)});
-    llvm::sort(shape.readers);
-    shape.readers.erase(llvm::unique(shape.readers), shape.readers.end());
-    return shape;
-  };
-  struct Known {
-    const Group *example;
-    int64_t count = 0;
-    unsigned firstEdge = 0;
-  };
-  std::map<Shape, Known> shapes;
-  std::vector<const std::pair<const Shape, Known> *> shapeOfGroup, inOrder;
-  for (const Group &group : groups) {
-    auto [known, isNew] = shapes.try_emplace(shapeOf(group), Known{&group});
-    ++known->second.count;
-    shapeOfGroup.push_back(&*known);
-    if (isNew)
-      inOrder.push_back(&*known);
-  }
-  folding.model = std::make_unique<PairwiseModel>(sizes);
-  std::map<std::pair<const int64_t *, int64_t>, std::vector<int64_t> *> scaled;
-  for (const auto *entry : inOrder) {
-    auto &[shape, known] = *entry;
-    std::vector<int64_t> *&table = scaled[{shape.table, known.count}];
-    if (!table) {
-      table = &folding.tables.emplace_back(known.example->table);
-      for (int64_t &cost : *table)
-        cost = cost < Forbidden / known.count ? cost * known.count : Forbidden;
-    }
-    llvm::SmallVector<Reader> readers;
-    for (auto [var, columns] : shape.readers)
-      readers.push_back(
-          {var, llvm::ArrayRef(columnsByNumber[columns], sizes[var])});
-    shapes.find(shape)->second.firstEdge = folding.model->edges.size();
-    folding.model->addGroup(shape.row, *table, known.example->numColumns,
-                            readers);
-  }
-  // Where each edge is in the folded model, if it is.
-  for (auto [group, entry] : llvm::zip_equal(groups, shapeOfGroup)) {
-    auto &[shape, known] = *entry;
-    llvm::SmallVector<Columns> foldedEdges;
-    for (auto &reader : shape.readers)
-      if (reader.first != shape.row)
-        foldedEdges.push_back(reader);
-    std::vector<int> positions;
-    std::vector<unsigned> counts(foldedEdges.size(), 0);
-    for (unsigned i = 0; i < group.numEdges; ++i) {
-      const Edge &edge = edges[group.firstEdge + i];
-      Columns mine{folding.classOf[edge.col], numberOf(edge.columnOf)};
-      auto at = llvm::find(foldedEdges, mine);
-      positions.push_back(
-          at == foldedEdges.end() ? -1 : int(at - foldedEdges.begin()));
-      if (positions.back() >= 0)
-        ++counts[positions.back()];
-    }
-    for (int position : positions)
-      folding.edges.push_back(
-          position < 0 ? std::pair(-1, 0.0)
-                       : std::pair(int(known.firstEdge) + position,
-                                   1.0 / (known.count * counts[position])));
-  }
-  return folding;
-}
-
-/// Takes over what the folded model moved along the edge, as far as that speaks
-/// for this one. False if the folded model has no such edge.
-bool PairwiseModel::warmStart(Edge &edge, const Folding &folding) {
-  auto [number, scale] = folding.edges[&edge - edges.data()];
-  if (number < 0)
-    return false;
-  const Edge &folded = folding.model->edges[number];
-  for (size_t at = 0; at < edge.ownShare.size(); ++at)
-    edge.ownShare[at] = folded.share[at] * scale;
-  for (auto [value, moved] : llvm::enumerate(folded.toRow)) {
-    edge.toRow[value] = moved * scale;
-    unary[edge.row][value] += edge.toRow[value];
-  }
-  for (auto [value, moved] : llvm::enumerate(folded.toCol)) {
-    edge.toCol[value] = moved * scale;
-    unary[edge.col][value] += edge.toCol[value];
-  }
-  return true;
-}
-
-void PairwiseModel::warmStart(const Folding &folding) {
-  start();
-  for (const Group &group : groups) {
-    if (group.numEdges == 1 && group.own.empty()) {
-      warmStart(edges[group.firstEdge], folding);
-      continue;
-    }
-    llvm::SmallVector<Edge *> rest;
-    std::vector<double> costs(group.table.begin(), group.table.end());
-    for (size_t l = 0; l < domains[group.row]; ++l)
-      for (llvm::ArrayRef<unsigned> columns : group.own)
-        costs[l * group.numColumns + columns[l]] = 0;
-    for (unsigned i = 0; i < group.numEdges; ++i) {
-      Edge &edge = edges[group.firstEdge + i];
-      if (warmStart(edge, folding))
-        for (size_t at = 0; at < costs.size(); ++at)
-          costs[at] = std::max(costs[at] - edge.share[at], 0.0);
-      else
-        rest.push_back(&edge);
-    }
-    // The others share what is left.
-    std::vector<unsigned> readers(group.numColumns, 0);
-    for (Edge *edge : rest)
-      for (unsigned column = 0; column < group.numColumns; ++column)
-        readers[column] += edge->present[column];
-    for (Edge *edge : rest)
-      for (size_t at = 0; at < costs.size(); ++at)
-        if (unsigned column = at % group.numColumns; edge->present[column])
-          edge->ownShare[at] = costs[at] / readers[column];
-  }
-  sumOfLeast = 0;
-  for (unsigned var = 0; var < domains.size(); ++var) {
-    least[var] = *llvm::min_element(unary[var]);
-    sumOfLeast += least[var];
-  }
-  isWarm = true;
-}
-
-Assignment PairwiseModel::Folding::unfold(const Assignment &folded) const {
-  Assignment assignment;
-  for (unsigned number : classOf)
-    assignment.push_back(folded[number]);
-  return assignment;
 }

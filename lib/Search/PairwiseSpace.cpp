@@ -8,20 +8,13 @@
 
 #include "PairwiseSpace.h"
 
+#include "IndexKey.h"
+
 #include "llvm/ADT/STLExtras.h"
 
 using namespace mlir::tofu::search;
 
 PairwiseSpace::~PairwiseSpace() = default;
-
-static void appendIndex(llvm::SmallVectorImpl<int64_t> &key,
-                        llvm::ArrayRef<LinearExpr> index) {
-  for (const LinearExpr &expr : index) {
-    key.append({expr.whole, expr.constant, int64_t(expr.terms.size())});
-    for (auto [dim, coefficient] : expr.terms)
-      key.append({int64_t(dim), coefficient});
-  }
-}
 
 void PairwiseSpace::makeModel(llvm::ArrayRef<unsigned> sizes,
                               llvm::ArrayRef<unsigned> ids) {

@@ -8,6 +8,8 @@
 
 #include "Tofu/Search/PlanSpace.h"
 
+#include "IndexKey.h"
+
 #include "llvm/ADT/STLExtras.h"
 
 #include <numeric>
@@ -52,8 +54,9 @@ PlanSpace::PlanSpace(const PartitionGraph &graph, const SearchOptions &options)
       parents[graph.operators.size() + value] =
           graph.operators.size() + values.front();
     }
-  joinChains();
-  if (options.joinElementwise)
+  if (options.joining != Joining::None)
+    joinChains();
+  if (options.joining == Joining::Elementwise)
     joinElementwise();
   makeVariables();
   makeTerms();
@@ -266,17 +269,6 @@ bool PlanSpace::isFreeWrite(unsigned op, unsigned result) const {
   const auto &[value, index] = graph.operators[op].results[result];
   return valueVariables[value] == int(opVariables[op]) &&
          isIdentity(graph.operators[op], index, graph.values[value].shape);
-}
-
-/// Appends what an index says about costs.
-static void appendIndex(llvm::SmallVectorImpl<int64_t> &key,
-                        llvm::ArrayRef<LinearExpr> index) {
-  key.push_back(index.size());
-  for (const LinearExpr &expr : index) {
-    key.append({expr.whole, expr.constant, int64_t(expr.terms.size())});
-    for (auto [dim, coefficient] : expr.terms)
-      key.append({int64_t(dim), coefficient});
-  }
 }
 
 /// Appends what the dims of an operator and a value say about costs.

@@ -75,6 +75,7 @@ private:
   std::string addFill(const Tensor &like, std::vector<std::string> unknown,
                       const std::string &number, const char *element = "f32");
   std::vector<std::string> getUnknown(const Tensor &x);
+  std::vector<std::string> getUnknownBut(const Tensor &x, size_t dim);
   std::string addPoints(int64_t size, int64_t count);
   std::string str();
 
@@ -175,6 +176,16 @@ std::vector<std::string> DynamicProgram::getUnknown(const Tensor &x) {
   return sizes;
 }
 
+/// The same without that of `dim`, if it is unknown.
+std::vector<std::string> DynamicProgram::getUnknownBut(const Tensor &x,
+                                                       size_t dim) {
+  std::vector<std::string> sizes = getUnknown(x);
+  if (x.isUnknown[dim])
+    sizes.erase(sizes.begin() + std::count(x.isUnknown.begin(),
+                                           x.isUnknown.begin() + dim, true));
+  return sizes;
+}
+
 std::string DynamicProgram::addEmpty(const Tensor &like,
                                      std::vector<std::string> unknown,
                                      const char *element) {
@@ -236,10 +247,7 @@ void DynamicProgram::addReduction(Tensor x) {
       {"arith.addf", "0.25"}};
   size_t dim = random.below(x.rank());
   Tensor result = dropDim(x, dim);
-  std::vector<std::string> sizes = getUnknown(x);
-  if (x.isUnknown[dim])
-    sizes.erase(sizes.begin() + std::count(x.isUnknown.begin(),
-                                           x.isUnknown.begin() + dim, true));
+  std::vector<std::string> sizes = getUnknownBut(x, dim);
   const auto &[op, from] = random.pick(kReducers);
   std::string init = addFill(result, sizes, from);
   addBounded(result, "linalg.reduce { " + op + " } ins(" + x.name + " : " +
@@ -251,10 +259,7 @@ void DynamicProgram::addReduction(Tensor x) {
 void DynamicProgram::addArgmax(Tensor x) {
   size_t dim = random.below(x.rank());
   Tensor result = dropDim(x, dim);
-  std::vector<std::string> sizes = getUnknown(x);
-  if (x.isUnknown[dim])
-    sizes.erase(sizes.begin() + std::count(x.isUnknown.begin(),
-                                           x.isUnknown.begin() + dim, true));
+  std::vector<std::string> sizes = getUnknownBut(x, dim);
   std::string best = addFill(result, sizes, "-2.0");
   std::string at = addFill(result, sizes, "-1", "i32");
   std::vector<std::string> all, kept;

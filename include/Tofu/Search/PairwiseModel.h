@@ -64,7 +64,6 @@ public:
     int64_t lowerBound = 0;      ///< no assignment costs less
     Assignment assignment;       ///< empty if all that was met is forbidden
     unsigned passes = 0;         ///< that were made
-    bool exact() const { return minimum == lowerBound; }
   };
 
   explicit PairwiseModel(llvm::ArrayRef<unsigned> domains);
@@ -124,6 +123,9 @@ private:
     llvm::SmallVector<llvm::ArrayRef<unsigned>, 1> own;
   };
 
+  struct Folder;
+
+  std::vector<double> costsOfOthers(const Group &group) const;
   int64_t ownCost(const Group &group, unsigned row) const;
   void start();
   std::vector<unsigned> classify(llvm::ArrayRef<unsigned> kinds,

@@ -35,6 +35,11 @@ struct Cuts {
 
   Strategy strategy() const { return {dims, partial, partialOperands}; }
   Layout layout() const { return {dims, partial}; }
+
+  bool operator==(const Cuts &o) const {
+    return dims == o.dims && partial == o.partial &&
+           partialOperands == o.partialOperands;
+  }
 };
 
 /// What `cuts` say of the axes of `mesh`, the first ones of theirs.

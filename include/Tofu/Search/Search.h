@@ -27,6 +27,15 @@ enum class Charge {
   PerUse, ///< for every use, as the papers do
 };
 
+/// Which operators and values are cut as one.
+enum class Joining {
+  None,
+  Chains,     ///< where no plan is lost by it (see PlanSpace)
+  Elementwise ///< element-wise operators and the values that they share: much
+              ///< faster; a plan may have them cut otherwise, which rarely
+              ///< helps
+};
+
 struct SearchOptions {
   /// Values may be whole over an axis although they could be cut.
   bool replication = false;
@@ -40,9 +49,7 @@ struct SearchOptions {
   double memoryWeight = 0;
   /// Of searchRandom and searchAny: another number gives another plan.
   uint64_t seed = 0;
-  /// Element-wise operators are cut like the values that they share. Much
-  /// faster; a plan may have them cut otherwise, which rarely helps.
-  bool joinElementwise = true;
+  Joining joining = Joining::Elementwise;
   /// Plans that are carried from one step to the next: a step has many plans of
   /// the same least cost, and later steps are not alike for all of them.
   unsigned tiedPlans = 16;

@@ -1,0 +1,259 @@
+//===- PairwiseFolding.cpp - Variables that look alike as one ------------===//
+//
+// Part of the Tofu project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The folded model of a pairwise model, and what its bound says of the whole
+// one.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Tofu/Search/PairwiseModel.h"
+
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/Hashing.h"
+#include "llvm/ADT/STLExtras.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+using namespace mlir::tofu::search;
+
+/// Numbers for variables such that those of one number look alike as far as
+/// `radius` groups away: repeated layers, seen from inside.
+std::vector<unsigned> PairwiseModel::classify(llvm::ArrayRef<unsigned> kinds,
+                                              unsigned radius) const {
+  std::vector<uint64_t> colours(kinds.begin(), kinds.end()), next;
+  auto address = [](const void *pointer) {
+    return uint64_t(reinterpret_cast<uintptr_t>(pointer));
+  };
+  for (unsigned round = 0; round < radius; ++round) {
+    std::vector<llvm::SmallVector<uint64_t, 8>> seen(domains.size());
+    llvm::SmallVector<uint64_t, 8> readers;
+    for (const Group &group : groups) {
+      readers.clear();
+      auto edgesOf =
+          llvm::ArrayRef(edges).slice(group.firstEdge, group.numEdges);
+      for (const Edge &edge : edgesOf)
+        readers.push_back(llvm::hash_combine(address(edge.columnOf.data()),
+                                             colours[edge.col]));
+      llvm::sort(readers);
+      uint64_t hash = llvm::hash_combine(
+          address(group.table.data()), colours[group.row], group.own.size(),
+          llvm::hash_combine_range(readers.begin(), readers.end()));
+      seen[group.row].push_back(hash);
+      for (const Edge &edge : edgesOf)
+        seen[edge.col].push_back(
+            llvm::hash_combine(hash, address(edge.columnOf.data())));
+    }
+    next.clear();
+    for (unsigned var = 0; var < domains.size(); ++var) {
+      llvm::sort(seen[var]);
+      next.push_back(llvm::hash_combine(
+          colours[var],
+          llvm::hash_combine_range(seen[var].begin(), seen[var].end())));
+    }
+    colours = std::move(next);
+  }
+  // A map has no place for the two largest keys.
+  llvm::DenseMap<uint64_t, unsigned> numbers;
+  std::vector<unsigned> classes;
+  for (uint64_t colour : colours)
+    classes.push_back(
+        numbers.try_emplace(colour >> 1, numbers.size()).first->second);
+  return classes;
+}
+
+/// Makes the folded model: groups of the same classes are one, as often as
+/// there are.
+struct PairwiseModel::Folder {
+  Folder(const PairwiseModel &whole, Folding &folding)
+      : whole(whole), folding(folding) {
+    for (unsigned var = 0; var < whole.domains.size(); ++var)
+      if (folding.classOf[var] == sizes.size())
+        sizes.push_back(whole.domains[var]);
+    folding.model = std::make_unique<PairwiseModel>(sizes);
+  }
+
+  void run() {
+    for (const Group &group : whole.groups) {
+      auto [known, isNew] = shapes.try_emplace(shapeOf(group), Known{&group});
+      ++known->second.count;
+      shapeOfGroup.push_back(&*known);
+      if (isNew)
+        inOrder.push_back(&*known);
+    }
+    for (Entry *entry : inOrder)
+      addGroup(*entry);
+    for (auto [group, entry] : llvm::zip_equal(whole.groups, shapeOfGroup))
+      addEdges(group, *entry);
+  }
+
+private:
+  /// A class and the number of its columns.
+  using Columns = std::pair<unsigned, unsigned>;
+  struct Shape {
+    unsigned row;
+    const int64_t *table;
+    std::vector<Columns> readers;
+    bool operator<(const Shape &o) const {
+      return std::tie(row, table, readers) <
+             std::tie(o.row, o.table, o.readers);
+    }
+  };
+  struct Known {
+    const Group *example;
+    int64_t count = 0;
+    unsigned firstEdge = 0;
+  };
+  using Entry = std::pair<const Shape, Known>;
+
+  /// Columns have numbers in the order of the groups: addresses would give
+  /// another order each time.
+  unsigned numberOf(llvm::ArrayRef<unsigned> columns) {
+    auto [number, isNew] =
+        columnNumbers.try_emplace(columns.data(), columnsByNumber.size());
+    if (isNew)
+      columnsByNumber.push_back(columns.data());
+    return number->second;
+  }
+
+  llvm::ArrayRef<Edge> edgesOf(const Group &group) const {
+    return llvm::ArrayRef(whole.edges).slice(group.firstEdge, group.numEdges);
+  }
+
+  Shape shapeOf(const Group &group) {
+    Shape shape{folding.classOf[group.row], group.table.data(), {}};
+    for (const Edge &edge : edgesOf(group))
+      shape.readers.push_back(
+          {folding.classOf[edge.col], numberOf(edge.columnOf)});
+    for (llvm::ArrayRef<unsigned> columns : group.own)
+      shape.readers.push_back({shape.row, numberOf(columns)});
+    llvm::sort(shape.readers);
+    shape.readers.erase(llvm::unique(shape.readers), shape.readers.end());
+    return shape;
+  }
+
+  void addGroup(Entry &entry) {
+    auto &[shape, known] = entry;
+    std::vector<int64_t> *&table = scaled[{shape.table, known.count}];
+    if (!table) {
+      table = &folding.tables.emplace_back(known.example->table);
+      for (int64_t &cost : *table)
+        cost = cost < Forbidden / known.count ? cost * known.count : Forbidden;
+    }
+    llvm::SmallVector<Reader> readers;
+    for (auto [var, columns] : shape.readers)
+      readers.push_back(
+          {var, llvm::ArrayRef(columnsByNumber[columns], sizes[var])});
+    known.firstEdge = folding.model->edges.size();
+    folding.model->addGroup(shape.row, *table, known.example->numColumns,
+                            readers);
+  }
+
+  /// Notes where each edge of a group is in the folded model, if it is.
+  void addEdges(const Group &group, const Entry &entry) {
+    auto &[shape, known] = entry;
+    llvm::SmallVector<Columns> foldedEdges;
+    for (const Columns &reader : shape.readers)
+      if (reader.first != shape.row)
+        foldedEdges.push_back(reader);
+    llvm::SmallVector<size_t> positions;
+    std::vector<unsigned> counts(foldedEdges.size() + 1, 0);
+    for (const Edge &edge : edgesOf(group)) {
+      Columns mine{folding.classOf[edge.col], numberOf(edge.columnOf)};
+      positions.push_back(llvm::find(foldedEdges, mine) - foldedEdges.begin());
+      ++counts[positions.back()];
+    }
+    for (size_t position : positions)
+      folding.edges.push_back(
+          position == foldedEdges.size()
+              ? std::pair(-1, 0.0)
+              : std::pair(int(known.firstEdge + position),
+                          1.0 / (known.count * counts[position])));
+  }
+
+  const PairwiseModel &whole;
+  Folding &folding;
+  llvm::SmallVector<unsigned> sizes; ///< of the classes' domains
+  llvm::DenseMap<const unsigned *, unsigned> columnNumbers;
+  std::vector<const unsigned *> columnsByNumber;
+  std::map<Shape, Known> shapes;
+  std::vector<Entry *> inOrder;
+  std::vector<const Entry *> shapeOfGroup;
+  std::map<std::pair<const int64_t *, int64_t>, std::vector<int64_t> *> scaled;
+};
+
+PairwiseModel::Folding PairwiseModel::fold(llvm::ArrayRef<unsigned> kinds,
+                                           unsigned radius) const {
+  Folding folding;
+  folding.classOf = classify(kinds, radius);
+  Folder(*this, folding).run();
+  return folding;
+}
+
+/// Takes over what the folded model moved along the edge, as far as that speaks
+/// for this one. False if the folded model has no such edge.
+bool PairwiseModel::warmStart(Edge &edge, const Folding &folding) {
+  auto [number, scale] = folding.edges[&edge - edges.data()];
+  if (number < 0)
+    return false;
+  const Edge &folded = folding.model->edges[number];
+  for (size_t at = 0; at < edge.ownShare.size(); ++at)
+    edge.ownShare[at] = folded.share[at] * scale;
+  for (auto [value, moved] : llvm::enumerate(folded.toRow)) {
+    edge.toRow[value] = moved * scale;
+    unary[edge.row][value] += edge.toRow[value];
+  }
+  for (auto [value, moved] : llvm::enumerate(folded.toCol)) {
+    edge.toCol[value] = moved * scale;
+    unary[edge.col][value] += edge.toCol[value];
+  }
+  return true;
+}
+
+void PairwiseModel::warmStart(const Folding &folding) {
+  start();
+  for (const Group &group : groups) {
+    if (group.numEdges == 1 && group.own.empty()) {
+      warmStart(edges[group.firstEdge], folding);
+      continue;
+    }
+    llvm::SmallVector<Edge *> rest;
+    std::vector<double> costs = costsOfOthers(group);
+    for (unsigned i = 0; i < group.numEdges; ++i) {
+      Edge &edge = edges[group.firstEdge + i];
+      if (warmStart(edge, folding))
+        for (size_t at = 0; at < costs.size(); ++at)
+          costs[at] = std::max(costs[at] - edge.share[at], 0.0);
+      else
+        rest.push_back(&edge);
+    }
+    // The others share what is left.
+    std::vector<unsigned> readers(group.numColumns, 0);
+    for (Edge *edge : rest)
+      for (unsigned column = 0; column < group.numColumns; ++column)
+        readers[column] += edge->present[column];
+    for (Edge *edge : rest)
+      for (size_t at = 0; at < costs.size(); ++at)
+        if (unsigned column = at % group.numColumns; edge->present[column])
+          edge->ownShare[at] = costs[at] / readers[column];
+  }
+  sumOfLeast = 0;
+  for (unsigned var = 0; var < domains.size(); ++var) {
+    least[var] = *llvm::min_element(unary[var]);
+    sumOfLeast += least[var];
+  }
+  isWarm = true;
+}
+
+Assignment PairwiseModel::Folding::unfold(const Assignment &folded) const {
+  Assignment assignment;
+  for (unsigned number : classOf)
+    assignment.push_back(folded[number]);
+  return assignment;
+}

@@ -199,6 +199,16 @@ DegreeSpace::State DegreeSpace::stateOf(const Cuts &cuts) const {
   return state;
 }
 
+std::optional<unsigned> DegreeSpace::find(unsigned var,
+                                          const Cuts &cuts) const {
+  State wanted = stateOf(cuts);
+  for (auto [i, state] : llvm::enumerate(domainOf[var]->states))
+    if (state.dims == wanted.dims && state.partial == wanted.partial &&
+        state.partialOperands == wanted.partialOperands)
+      return i;
+  return std::nullopt;
+}
+
 //===----------------------------------------------------------------------===//
 // Profiles
 //===----------------------------------------------------------------------===//
@@ -312,8 +322,11 @@ const DegreeSpace::Overlap &DegreeSpace::overlapOf(unsigned needed,
   overlap.parts = degree(all);
   if (need.plain && hold.plain) {
     overlap.sum = need.size;
-    overlap.most = (need.size + overlap.parts - 1) / overlap.parts;
-    overlap.uniform = need.size % overlap.parts == 0;
+    // Parts of one cut lie in those of the other, unless each has axes of sizes
+    // that the other lacks: then small parts may lie anywhere in large ones.
+    int64_t finest = std::max(need.numParts, hold.numParts);
+    overlap.most = (need.size + finest - 1) / finest;
+    overlap.uniform = overlap.sum == overlap.most * overlap.parts;
     return overlap;
   }
   size_t free = overlap.parts / need.numParts;

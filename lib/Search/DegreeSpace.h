@@ -62,6 +62,10 @@ public:
     return domainOf[var]->states.size();
   }
 
+  /// The value of a variable that has the degrees of `cuts`; nothing if the
+  /// space has none.
+  std::optional<unsigned> find(unsigned var, const Cuts &cuts) const;
+
   /// The cuts that project to a value of a variable.
   std::vector<Cuts> arrangements(unsigned var, unsigned value,
                                  const Mesh &mesh) const;

@@ -112,7 +112,7 @@ Alternatives::usesOf(unsigned index, const Strategy &strategy, unsigned value) {
                            : &plan.layouts[op.results[operand.initOf].value];
     found.push_back(
         {int(index),
-         model.operandNeed(op, i, strategy, graph.values[value], result)});
+         model.operandShards(op, i, strategy, graph.values[value], result)});
   }
   return found;
 }
@@ -126,24 +126,26 @@ int64_t Alternatives::bytesAround(unsigned index, const Strategy &strategy) {
     values.insert(operand.value);
   int64_t bytes = 0;
   for (unsigned value : values) {
+    CostModel::Shards held =
+        model.layoutShards(graph.values[value], plan.layouts[value]);
     llvm::SmallVector<Use, 4> all = usesOf(index, strategy, value);
     for (const Use &use : uses[value])
       if (use.reader != int(index))
         all.push_back(use);
     for (auto [i, use] : llvm::enumerate(all)) {
       bool isCopied = llvm::any_of(
-          llvm::ArrayRef(all).take_front(i), [&, &use = use](const Use &other) {
-            return other.need.family == use.need.family &&
-                   other.need.partial == use.need.partial;
-          });
+          llvm::ArrayRef(all).take_front(i),
+          [&, &use = use](const Use &other) { return other.need == use.need; });
       if (charge == Charge::PerUse || !isCopied)
-        bytes +=
-            model.readBytes(graph.values[value], plan.layouts[value], use.need);
+        bytes += model.movedBytes(graph.values[value], held, use.need);
     }
   }
-  for (auto [i, result] : llvm::enumerate(op.results))
-    bytes += model.writeBytes(op, i, strategy, graph.values[result.value],
-                              plan.layouts[result.value]);
+  for (auto [i, result] : llvm::enumerate(op.results)) {
+    const Value &value = graph.values[result.value];
+    bytes +=
+        model.movedBytes(value, model.resultShards(op, i, strategy, value),
+                         model.layoutShards(value, plan.layouts[result.value]));
+  }
   return bytes;
 }
 

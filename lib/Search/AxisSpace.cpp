@@ -25,18 +25,16 @@ AxisSpace::AxisSpace(const PartitionGraph &graph, const PlanSpace &space,
 
 /// What a use needs at a value of its variable; nothing if that isn't known,
 /// and then it costs nothing.
-std::optional<CostModel::Need>
+std::optional<CostModel::Shards>
 AxisSpace::needOf(const Use &use, unsigned number, const Value &value) {
   Needed needed = neededBy(use, number);
   if (needed.mayBePartial)
     return std::nullopt;
   const Cuts &cuts = getCuts(needed.var, needed.value);
   if (needed.asLayout)
-    return CostModel::Need{
-        costs.family(Placement::ofLayout(value.shape, cuts.dims), value.shape),
-        {}};
-  return costs.operandNeed(*use.op, use.operand, cuts.strategy(), value,
-                           nullptr);
+    return costs.carriedShards(value, cuts.layout());
+  return costs.operandShards(*use.op, use.operand, cuts.strategy(), value,
+                             nullptr);
 }
 
 bool AxisSpace::cutsReduction(unsigned op, unsigned value) const {
@@ -53,11 +51,11 @@ static void append(llvm::SmallVectorImpl<int64_t> &key,
 void AxisSpace::fillReads(Columns &group, unsigned row, const Value &value,
                           llvm::ArrayRef<Use> uses) {
   Numbering<Key> numbers;
-  std::vector<std::optional<CostModel::Need>> needs;
+  std::vector<std::optional<CostModel::Shards>> needs;
   for (const Use &use : uses) {
     std::vector<unsigned> &mine = group.columnsOf.emplace_back();
     for (unsigned each = 0; each < domainSize(use.var); ++each) {
-      std::optional<CostModel::Need> need = needOf(use, each, value);
+      std::optional<CostModel::Shards> need = needOf(use, each, value);
       Key key;
       if (need) {
         key.push_back(need->family);
@@ -74,14 +72,14 @@ void AxisSpace::fillReads(Columns &group, unsigned row, const Value &value,
   bool takesWhole = llvm::any_of(
       uses, [](const Use &use) { return use.op && use.op->pinned; });
   for (const Cuts &cuts : domains[row]->cuts) {
-    Layout layout = cuts.layout();
-    for (const std::optional<CostModel::Need> &need : needs)
+    CostModel::Shards held = costs.layoutShards(value, cuts.layout());
+    for (const std::optional<CostModel::Shards> &need : needs)
       if (!need)
         group.table.push_back(0);
       else
         group.table.push_back(
-            takesWhole || without(need->partial, layout.partial).empty()
-                ? costs.readCost(value, layout, *need)
+            takesWhole || without(need->partial, held.partial).empty()
+                ? costs.readCost(value, held, *need)
                 : Forbidden);
   }
 }
@@ -91,27 +89,29 @@ void AxisSpace::fillWrites(Columns &group, unsigned row, unsigned opNumber,
   const Operator &op = graph.operators[opNumber];
   const Value &value = graph.values[op.results[resultNumber].value];
   Numbering<Key> numbers;
-  std::vector<const Cuts *> made;
+  std::vector<std::pair<const Cuts *, CostModel::Shards>> made;
   std::vector<unsigned> &mine = group.columnsOf.emplace_back();
   for (const Cuts &cuts : domains[space.variableOfOperator(opNumber)]->cuts) {
     Strategy strategy = cuts.strategy();
-    Key key{
-        costs.family(resultPlacement(op, resultNumber, strategy), value.shape)};
-    append(key, partialAxes(op, strategy));
+    CostModel::Shards shards =
+        costs.resultShards(op, resultNumber, strategy, value);
+    Key key{shards.family};
+    append(key, shards.partial);
     append(key, sumPartialAxes(op, strategy));
     key.push_back(int64_t(axesNotIn(cuts)));
     auto [number, isNew] = numbers(std::move(key));
     mine.push_back(number);
     if (isNew)
-      made.push_back(&cuts);
+      made.push_back({&cuts, std::move(shards)});
   }
   group.numColumns = made.size();
-  for (const Cuts &cuts : domains[row]->cuts)
-    for (const Cuts *strategy : made)
-      group.table.push_back(
-          space.forbidsResult(opNumber, resultNumber, *strategy, cuts,
-                              costs.getMesh())
-              ? Forbidden
-              : costs.writeCost(op, resultNumber, strategy->strategy(), value,
-                                cuts.layout()));
+  for (const Cuts &cuts : domains[row]->cuts) {
+    CostModel::Shards held = costs.layoutShards(value, cuts.layout());
+    for (const auto &[strategy, shards] : made)
+      group.table.push_back(space.forbidsResult(opNumber, resultNumber,
+                                                *strategy, cuts,
+                                                costs.getMesh())
+                                ? Forbidden
+                                : costs.writeCost(value, shards, held));
+  }
 }

@@ -41,8 +41,8 @@ private:
   void fillWrites(Columns &group, unsigned row, unsigned op,
                   unsigned result) override;
   bool cutsReduction(unsigned op, unsigned value) const override;
-  std::optional<CostModel::Need> needOf(const Use &use, unsigned number,
-                                        const Value &value);
+  std::optional<CostModel::Shards> needOf(const Use &use, unsigned number,
+                                          const Value &value);
 
   std::vector<const Domain *> domains;
   CostModel &costs;

@@ -108,12 +108,15 @@ static int64_t bytesOf(const PartitionGraph &graph, const Operator &op,
     const Layout *result = operand.initOf < 0
                                ? nullptr
                                : &layouts[op.results[operand.initOf].value];
-    bytes += model.readBytes(value, layouts[operand.value],
-                             model.operandNeed(op, i, strategy, value, result));
+    bytes += model.movedBytes(
+        value, model.layoutShards(value, layouts[operand.value]),
+        model.operandShards(op, i, strategy, value, result));
   }
-  for (auto [i, result] : llvm::enumerate(op.results))
-    bytes += model.writeBytes(op, i, strategy, graph.values[result.value],
-                              layouts[result.value]);
+  for (auto [i, result] : llvm::enumerate(op.results)) {
+    const Value &value = graph.values[result.value];
+    bytes += model.movedBytes(value, model.resultShards(op, i, strategy, value),
+                              model.layoutShards(value, layouts[result.value]));
+  }
   return bytes;
 }
 

@@ -63,11 +63,22 @@ CostModel::Family CostModel::family(const Placement &placement,
   return known->second = same->second;
 }
 
-CostModel::Need CostModel::operandNeed(const Operator &op, unsigned i,
-                                       const Strategy &strategy,
-                                       const Value &value,
-                                       const Layout *resultLayout) {
-  Need need;
+CostModel::Shards CostModel::layoutShards(const Value &value,
+                                          const Layout &layout) {
+  return {family(Placement::ofLayout(value.shape, layout.dims), value.shape),
+          layout.partial};
+}
+
+CostModel::Shards CostModel::carriedShards(const Value &value,
+                                           const Layout &layout) {
+  return {layoutShards(value, layout).family, {}};
+}
+
+CostModel::Shards CostModel::operandShards(const Operator &op, unsigned i,
+                                           const Strategy &strategy,
+                                           const Value &value,
+                                           const Layout *resultLayout) {
+  Shards need;
   if (strategy.partialOperands >> i & 1)
     need.partial = strategy.partial;
   if (!needsResultLayout(op, i, strategy)) {
@@ -83,44 +94,27 @@ CostModel::Need CostModel::operandNeed(const Operator &op, unsigned i,
   return need;
 }
 
-int64_t CostModel::readBytes(const Value &value, const Layout &layout,
-                             const Need &need) {
-  if (value.constant)
-    return 0;
-  Family held =
-      family(Placement::ofLayout(value.shape, layout.dims), value.shape);
-  return value.elementBytes *
-         elements(held, layout.partial, need.family, need.partial);
+CostModel::Shards CostModel::resultShards(const Operator &op, unsigned i,
+                                          const Strategy &strategy,
+                                          const Value &value) {
+  return {family(resultPlacement(op, i, strategy), value.shape),
+          partialAxes(op, strategy)};
 }
 
-int64_t CostModel::writeBytes(const Operator &op, unsigned i,
-                              const Strategy &strategy, const Value &value,
-                              const Layout &layout) {
-  Family produced = family(resultPlacement(op, i, strategy), value.shape);
-  Family wanted =
-      family(Placement::ofLayout(value.shape, layout.dims), value.shape);
-  return value.elementBytes *
-         elements(produced, partialAxes(op, strategy), wanted, layout.partial);
+int64_t CostModel::movedBytes(const Value &value, const Shards &from,
+                              const Shards &to) {
+  return value.constant ? 0 : value.elementBytes * elements(from, to);
 }
 
-int64_t CostModel::carryBytes(const Value &value, const Layout &from,
-                              const Layout &to) {
-  Need need{family(Placement::ofLayout(value.shape, to.dims), value.shape), {}};
-  return readBytes(value, from, need);
-}
-
-bool CostModel::isView(const Value &value, const Layout &layout,
-                       const Need &need) {
-  if (!without(layout.partial, need.partial).empty() ||
-      !without(need.partial, layout.partial).empty())
+bool CostModel::isView(const Shards &held, const Shards &need) {
+  if (!without(held.partial, need.partial).empty() ||
+      !without(need.partial, held.partial).empty())
     return false;
-  Family held =
-      family(Placement::ofLayout(value.shape, layout.dims), value.shape);
-  if (need.family == held)
+  if (need.family == held.family)
     return true;
-  auto [known, isNew] = within.try_emplace({need.family, held}, false);
+  auto [known, isNew] = within.try_emplace({need.family, held.family}, false);
   if (isNew)
-    known->second = areWithin(boxes(need.family), boxes(held));
+    known->second = areWithin(boxes(need.family), boxes(held.family));
   return known->second;
 }
 
@@ -142,33 +136,23 @@ int64_t CostModel::mix(int64_t moved, int64_t heldElements,
   return std::llround((1 - memoryWeight) * double(moved) + memoryWeight * held);
 }
 
-int64_t CostModel::readCost(const Value &value, const Layout &layout,
-                            const Need &need) {
-  int64_t moved = readBytes(value, layout, need);
+int64_t CostModel::readCost(const Value &value, const Shards &held,
+                            const Shards &need) {
+  int64_t moved = movedBytes(value, held, need);
   if (memoryWeight == 0 || value.constant)
     return moved;
-  return mix(moved, isView(value, layout, need) ? 0 : largest(need.family),
-             value);
+  return mix(moved, isView(held, need) ? 0 : largest(need.family), value);
 }
 
-int64_t CostModel::writeCost(const Operator &op, unsigned i,
-                             const Strategy &strategy, const Value &value,
-                             const Layout &layout) {
-  int64_t moved = writeBytes(op, i, strategy, value, layout);
+int64_t CostModel::writeCost(const Value &value, const Shards &made,
+                             const Shards &held) {
+  int64_t moved = movedBytes(value, made, held);
   if (memoryWeight == 0)
     return moved;
-  Family produced = family(resultPlacement(op, i, strategy), value.shape);
-  Family shard =
-      family(Placement::ofLayout(value.shape, layout.dims), value.shape);
-  bool isThere = produced == shard &&
-                 without(partialAxes(op, strategy), layout.partial).empty();
-  return mix(moved, largest(shard) + (isThere ? 0 : largest(produced)), value);
-}
-
-int64_t CostModel::carryCost(const Value &value, const Layout &from,
-                             const Layout &to) {
-  Need need{family(Placement::ofLayout(value.shape, to.dims), value.shape), {}};
-  return readCost(value, from, need);
+  bool isThere =
+      made.family == held.family && without(made.partial, held.partial).empty();
+  return mix(moved, largest(held.family) + (isThere ? 0 : largest(made.family)),
+             value);
 }
 
 static uint64_t asBits(llvm::ArrayRef<unsigned> axes) {
@@ -178,14 +162,13 @@ static uint64_t asBits(llvm::ArrayRef<unsigned> axes) {
   return bits;
 }
 
-int64_t CostModel::elements(Family from, llvm::ArrayRef<unsigned> fromPartial,
-                            Family to, llvm::ArrayRef<unsigned> toPartial) {
-  std::pair<uint64_t, uint64_t> key((uint64_t(from) << 32) | to,
-                                    (asBits(fromPartial) << 32) |
-                                        asBits(toPartial));
+int64_t CostModel::elements(const Shards &from, const Shards &to) {
+  std::pair<uint64_t, uint64_t> key((uint64_t(from.family) << 32) | to.family,
+                                    (asBits(from.partial) << 32) |
+                                        asBits(to.partial));
   auto [known, isNew] = differences.try_emplace(key, 0);
   if (isNew)
-    known->second = receivedElements({boxes(from), fromPartial},
-                                     {boxes(to), toPartial}, mesh);
+    known->second = receivedElements({boxes(from.family), from.partial},
+                                     {boxes(to.family), to.partial}, mesh);
   return known->second;
 }

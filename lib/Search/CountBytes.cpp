@@ -30,18 +30,19 @@ public:
     Bytes bytes;
     for (unsigned i = 0; i < op.operands.size(); ++i)
       bytes.operands.push_back(ofOperand(op, i, strategy));
-    for (auto [i, result] : llvm::enumerate(op.results))
-      bytes.results.push_back(model.writeBytes(op, i, strategy,
-                                               graph.values[result.value],
-                                               plan.layouts[result.value]));
+    for (auto [i, result] : llvm::enumerate(op.results)) {
+      const Value &value = graph.values[result.value];
+      bytes.results.push_back(model.movedBytes(
+          value, model.resultShards(op, i, strategy, value),
+          model.layoutShards(value, plan.layouts[result.value])));
+    }
     return bytes;
   }
 
   int64_t ofCarried(const Carried &carried) {
     const Value &value = graph.values[carried.from];
-    Placement placement =
-        Placement::ofLayout(value.shape, plan.layouts[carried.to].dims);
-    return read(carried.from, {model.family(placement, value.shape), {}});
+    return read(carried.from,
+                model.carriedShards(value, plan.layouts[carried.to]));
   }
 
 private:
@@ -51,25 +52,27 @@ private:
         operand.initOf >= 0 ? &plan.layouts[op.results[operand.initOf].value]
                             : nullptr;
     return read(operand.value,
-                model.operandNeed(op, i, strategy, graph.values[operand.value],
-                                  resultLayout));
+                model.operandShards(op, i, strategy,
+                                    graph.values[operand.value], resultLayout));
   }
 
-  int64_t read(unsigned value, const CostModel::Need &need) {
+  int64_t read(unsigned value, const CostModel::Shards &need) {
     if (charge == Charge::Once) {
-      for (const CostModel::Need &copy : copies[value])
-        if (copy.family == need.family && copy.partial == need.partial)
+      for (const CostModel::Shards &copy : copies[value])
+        if (copy == need)
           return 0;
       copies[value].push_back(need);
     }
-    return model.readBytes(graph.values[value], plan.layouts[value], need);
+    const Value &read = graph.values[value];
+    return model.movedBytes(read, model.layoutShards(read, plan.layouts[value]),
+                            need);
   }
 
   const PartitionGraph &graph;
   const Plan &plan;
   CostModel &model;
   Charge charge;
-  std::vector<llvm::SmallVector<CostModel::Need, 1>> copies;
+  std::vector<llvm::SmallVector<CostModel::Shards, 1>> copies;
 };
 
 } // namespace

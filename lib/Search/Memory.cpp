@@ -50,8 +50,9 @@ public:
         continue;
       held[i].to = std::max(held[i].to, momentAfter(value.heldTo));
       buffers.push_back(held[i]);
+      CostModel::Shards shards = model.layoutShards(value, plan.layouts[i]);
       for (const Copy &copy : copies[i])
-        if (!model.isView(value, plan.layouts[i], copy.need))
+        if (!model.isView(shards, copy.need))
           buffers.push_back(
               {copy.need.family, held[i].elementBytes, copy.from, copy.to});
     }
@@ -61,7 +62,7 @@ public:
 private:
   /// A form in which a value is read.
   struct Copy {
-    CostModel::Need need;
+    CostModel::Shards need;
     unsigned from, to;
   };
 
@@ -91,8 +92,8 @@ private:
       // What a cut reduction starts from is added to what it gives.
       bool isLate = needsResultLayout(op, i, strategy);
       addUse(operand.value,
-             model.operandNeed(op, i, strategy, graph.values[operand.value],
-                               resultLayout),
+             model.operandShards(op, i, strategy, graph.values[operand.value],
+                                 resultLayout),
              now + isLate);
     }
     for (unsigned i = 0; i < op.results.size(); ++i)
@@ -104,31 +105,26 @@ private:
     unsigned number = op.results[i].value;
     const Value &value = graph.values[number];
     Buffer &mine = held[number];
-    CostModel::Family produced =
-        model.family(resultPlacement(op, i, strategy), value.shape);
-    bool isMoved =
-        produced != mine.family ||
-        !without(partialAxes(op, strategy), plan.layouts[number].partial)
-             .empty();
+    CostModel::Shards made = model.resultShards(op, i, strategy, value);
+    bool isMoved = made.family != mine.family ||
+                   !without(made.partial, plan.layouts[number].partial).empty();
     if (isMoved)
-      buffers.push_back({produced, mine.elementBytes, now, now + 1});
+      buffers.push_back({made.family, mine.elementBytes, now, now + 1});
     mine.from = mine.to = now + isMoved;
   }
 
   void addCarried(const Carried &carried) {
-    const Value &value = graph.values[carried.from];
-    Placement placement =
-        Placement::ofLayout(value.shape, plan.layouts[carried.to].dims);
-    addUse(carried.from, {model.family(placement, value.shape), {}},
+    addUse(carried.from,
+           model.carriedShards(graph.values[carried.from],
+                               plan.layouts[carried.to]),
            momentAfter(carried.after));
   }
 
-  void addUse(unsigned value, const CostModel::Need &need, unsigned now) {
+  void addUse(unsigned value, const CostModel::Shards &need, unsigned now) {
     held[value].to = std::max(held[value].to, now);
     if (charge == Charge::Once)
       for (Copy &copy : copies[value])
-        if (copy.need.family == need.family &&
-            copy.need.partial == need.partial) {
+        if (copy.need == need) {
           copy.from = std::min(copy.from, now);
           copy.to = std::max(copy.to, now);
           return;

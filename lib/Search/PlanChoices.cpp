@@ -243,26 +243,28 @@ int64_t PlanSpace::costOf(const Cost &cost, llvm::ArrayRef<State> scope,
   auto cutsAt = [&](unsigned i) -> const Cuts & {
     return states[scope[cost.positions[i]]];
   };
-  Layout layout = cutsAt(1).layout();
   if (cost.role == Role::Carry) {
-    const Carried &carried = graph.carried[cost.op];
-    return model.carryCost(graph.values[carried.from], cutsAt(0).layout(),
-                           layout);
+    const Value &value = graph.values[graph.carried[cost.op].from];
+    return model.readCost(value, model.layoutShards(value, cutsAt(0).layout()),
+                          model.carriedShards(value, cutsAt(1).layout()));
   }
   if (isForbidden(cost, cutsAt(0), cutsAt(1), model.getMesh()))
     return Forbidden;
   const Operator &op = graph.operators[cost.op];
   Strategy strategy = cutsAt(0).strategy();
-  if (cost.role == Role::Write)
-    return model.writeCost(op, cost.index, strategy,
-                           graph.values[op.results[cost.index].value], layout);
+  if (cost.role == Role::Write) {
+    const Value &value = graph.values[op.results[cost.index].value];
+    return model.writeCost(value,
+                           model.resultShards(op, cost.index, strategy, value),
+                           model.layoutShards(value, cutsAt(1).layout()));
+  }
   const Value &value = graph.values[op.operands[cost.index].value];
   Layout result;
   if (cost.role == Role::ReadInitial)
     result = cutsAt(2).layout();
   return model.readCost(
-      value, layout,
-      model.operandNeed(op, cost.index, strategy, value, &result));
+      value, model.layoutShards(value, cutsAt(1).layout()),
+      model.operandShards(op, cost.index, strategy, value, &result));
 }
 
 /// Calls `visit` with every combination of states, the last running fastest.

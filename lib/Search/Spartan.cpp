@@ -172,13 +172,13 @@ private:
         need = heldBy(result);
       }
       bytes += graph.values[operand.value].elementBytes *
-               model.elements(heldBy(operand.value), {}, need, {});
+               model.elements({heldBy(operand.value), {}}, {need, {}});
     }
     for (auto [i, result] : llvm::enumerate(op.results))
       if (chosen[result.value])
         bytes += graph.values[result.value].elementBytes *
-                 model.elements(cuts.results[at][i], cuts.partial[at],
-                                heldBy(result.value), {});
+                 model.elements({cuts.results[at][i], cuts.partial[at]},
+                                {heldBy(result.value), {}});
     return bytes;
   }
 
@@ -207,7 +207,7 @@ private:
     for (auto [from, to, after] : carried[value])
       if (chosen[from] && chosen[to])
         bytes += graph.values[from].elementBytes *
-                 model.elements(heldBy(from), {}, heldBy(to), {});
+                 model.elements({heldBy(from), {}}, {heldBy(to), {}});
     return bytes;
   }
 

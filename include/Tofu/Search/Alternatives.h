@@ -58,7 +58,7 @@ private:
   /// What a reader needs of a value: an operator, or -1 for a carried value.
   struct Use {
     int reader;
-    CostModel::Need need;
+    CostModel::Shards need;
   };
 
   std::vector<Strategy> strategiesOf(unsigned index) const;

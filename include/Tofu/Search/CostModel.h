@@ -30,11 +30,15 @@ public:
   /// The boxes of all devices, interned: equal boxes have equal numbers.
   using Family = unsigned;
 
-  /// What a reader gets: the boxes, and the axes over which they may stay
-  /// partial.
-  struct Need {
+  /// What the devices have or need of a value: the boxes, and the axes over
+  /// which they are, or may be, partial.
+  struct Shards {
     Family family;
     Axes partial;
+
+    bool operator==(const Shards &o) const {
+      return family == o.family && partial == o.partial;
+    }
   };
 
   explicit CostModel(Mesh mesh) : mesh(std::move(mesh)) {}
@@ -44,20 +48,27 @@ public:
 
   Family family(const Placement &placement, llvm::ArrayRef<int64_t> shape);
 
+  /// A value that lies as `layout`.
+  Shards layoutShards(const Value &value, const Layout &layout);
+
+  /// What is needed of a value that is carried to one of `layout`: nothing
+  /// partial.
+  Shards carriedShards(const Value &value, const Layout &layout);
+
   /// What operand `i` of `op` needs under `strategy`. `resultLayout` is that of
   /// the result which an initial value belongs to; null for other operands.
-  Need operandNeed(const Operator &op, unsigned i, const Strategy &strategy,
-                   const Value &value, const Layout *resultLayout);
+  Shards operandShards(const Operator &op, unsigned i, const Strategy &strategy,
+                       const Value &value, const Layout *resultLayout);
 
-  /// Bytes received, over all devices, to read a value that lies as `layout`.
-  int64_t readBytes(const Value &value, const Layout &layout, const Need &need);
+  /// What `op` makes of its result `i` under `strategy`.
+  Shards resultShards(const Operator &op, unsigned i, const Strategy &strategy,
+                      const Value &value);
 
-  /// Bytes received to bring result `i` of `op` into `layout`.
-  int64_t writeBytes(const Operator &op, unsigned i, const Strategy &strategy,
-                     const Value &value, const Layout &layout);
+  /// Bytes received, over all devices, to bring `from` to `to`.
+  int64_t movedBytes(const Value &value, const Shards &from, const Shards &to);
 
-  /// Bytes received to bring a carried value into the layout of another one.
-  int64_t carryBytes(const Value &value, const Layout &from, const Layout &to);
+  /// Elements received, likewise.
+  int64_t elements(const Shards &from, const Shards &to);
 
   /// From here on, costs are a mean of the bytes that are moved and, weighted
   /// so (from 0, not at all, to 1, nothing else), those that are held, if all
@@ -65,21 +76,14 @@ public:
   /// each result what is produced and its shard.
   void weighMemory(double weight) { memoryWeight = weight; }
 
-  /// What a read, a result or a carried value costs the search: the bytes
-  /// received as above, unless memory is weighed.
-  int64_t readCost(const Value &value, const Layout &layout, const Need &need);
-  int64_t writeCost(const Operator &op, unsigned i, const Strategy &strategy,
-                    const Value &value, const Layout &layout);
-  int64_t carryCost(const Value &value, const Layout &from, const Layout &to);
+  /// What it costs the search to read, or carry over, a value that is held, or
+  /// to bring what was made of one where it is held: the bytes received, unless
+  /// memory is weighed.
+  int64_t readCost(const Value &value, const Shards &held, const Shards &need);
+  int64_t writeCost(const Value &value, const Shards &made, const Shards &held);
 
-  /// Whether what is needed of a value that lies as `layout` is a part of what
-  /// each device holds anyway.
-  bool isView(const Value &value, const Layout &layout, const Need &need);
-
-  /// Elements received from the boxes of `from`, partial over `fromPartial`, to
-  /// those of `to`, partial over `toPartial`.
-  int64_t elements(Family from, llvm::ArrayRef<unsigned> fromPartial, Family to,
-                   llvm::ArrayRef<unsigned> toPartial);
+  /// Whether what is needed is a part of what each device holds anyway.
+  bool isView(const Shards &held, const Shards &need);
 
 private:
   using Key = llvm::SmallVector<int64_t, 24>;

@@ -114,23 +114,25 @@ private:
 
   int64_t costOf(unsigned number, const Layout &layout) {
     const Value &value = graph.values[number];
+    CostModel::Shards held = model.layoutShards(value, layout);
     int64_t cost = 0;
     std::vector<CostModel::Family> read;
     for (auto [op, cuts] : llvm::zip_equal(graph.operators, strategies)) {
       for (unsigned i = 0; i < op.operands.size(); ++i) {
         if (op.operands[i].value != number)
           continue;
-        CostModel::Need need =
-            model.operandNeed(op, i, cuts.strategy(), value, nullptr);
+        CostModel::Shards need =
+            model.operandShards(op, i, cuts.strategy(), value, nullptr);
         if (options.charge == Charge::Once &&
             llvm::is_contained(read, need.family))
           continue;
         read.push_back(need.family);
-        cost += model.readBytes(value, layout, need);
+        cost += model.movedBytes(value, held, need);
       }
       for (unsigned i = 0; i < op.results.size(); ++i)
         if (op.results[i].value == number)
-          cost += model.writeBytes(op, i, cuts.strategy(), value, layout);
+          cost += model.movedBytes(
+              value, model.resultShards(op, i, cuts.strategy(), value), held);
     }
     return cost;
   }

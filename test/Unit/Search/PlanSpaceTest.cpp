@@ -110,6 +110,7 @@ private:
 
   int64_t costOf(unsigned v, const Layout &layout) {
     const Value &value = graph.values[v];
+    CostModel::Shards held = model.layoutShards(value, layout);
     int64_t sum = 0;
     if (producers[v] < 0 && !layout.partial.empty())
       return Forbidden;
@@ -121,15 +122,16 @@ private:
         if (strategy.partialOperands >> j & 1 &&
             !without(strategy.partial, layout.partial).empty())
           return Forbidden;
-        sum += model.readBytes(
-            value, layout, model.operandNeed(op, j, strategy, value, nullptr));
+        sum += model.movedBytes(
+            value, held, model.operandShards(op, j, strategy, value, nullptr));
       }
       for (auto [j, result] : llvm::enumerate(op.results)) {
         if (result.value != v)
           continue;
         if (!without(layout.partial, sumPartialAxes(op, strategy)).empty())
           return Forbidden;
-        sum += model.writeBytes(op, j, strategy, value, layout);
+        sum += model.movedBytes(
+            value, model.resultShards(op, j, strategy, value), held);
       }
     }
     return sum;

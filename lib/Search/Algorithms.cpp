@@ -19,6 +19,9 @@ using namespace mlir::tofu::search;
 /// further.
 static constexpr double kCloseGap = 1e-4;
 
+/// Operators and values that differ, up to which larger gaps are closed.
+static constexpr unsigned kFewClasses = 200;
+
 /// The plan spaces within the one that `options` ask for, from the smallest to
 /// it: a search by steps may do better in a smaller space.
 static std::vector<SearchOptions> nestedSpaces(const SearchOptions &options) {
@@ -98,30 +101,46 @@ SearchResult mlir::tofu::search::searchRecursive(const PartitionGraph &graph,
   return result;
 }
 
+/// To meet the bound, however long that takes.
+static SearchOptions patient(SearchOptions options) {
+  options.passes = 2000;
+  options.leastProgress = 1e-4;
+  options.closeEnough = 0;
+  options.tableLimit = int64_t(1) << 27;
+  return options;
+}
+
 SearchResult mlir::tofu::search::searchKBest(const PartitionGraph &graph,
                                              const Mesh &mesh,
                                              const SearchOptions &options) {
   Clock clock;
   SearchResult result;
   BestPlan best(graph, mesh, options);
-  for (Joining joining : {Joining::Elementwise, Joining::Chains}) {
-    SearchOptions mine = options;
+  // A plan to begin with: without one, bounds can't rule anything out.
+  recurse(graph, mesh, options, best);
+  SearchOptions mine = options;
+  auto join = [&](Joining joining) {
     mine.joining = joining;
     if (options.timeBudget > 0)
       mine.timeBudget = std::max(options.timeBudget - clock.seconds(), 1e-3);
-    JointSearch search(graph, mesh, mine, best);
+  };
+  join(Joining::Elementwise);
+  JointSearch(graph, mesh, mine, best).run();
+  join(Joining::Chains);
+  JointSearch search(graph, mesh, mine, best);
+  if (!best.get())
     search.run();
-    if (joining == Joining::Elementwise)
-      continue;
-    result.lowerBound = search.findBound();
-    result.variables = search.numVariables();
-    result.classes = search.numClasses();
+  result.lowerBound = search.refine();
+  result.variables = search.numVariables();
+  result.classes = search.numClasses();
+  // Small programs can be solved, if need be with large tables.
+  if (result.classes <= kFewClasses && search.isAffordable() &&
+      double(best.bytes()) > (1 + kCloseGap) * *result.lowerBound) {
+    mine = patient(mine);
+    join(Joining::Chains);
+    result.lowerBound = std::max(*result.lowerBound,
+                                 JointSearch(graph, mesh, mine, best).refine());
   }
-  // Where the bound is not met, steps of their own may do better.
-  bool isLate = options.timeBudget > 0 && clock.seconds() > options.timeBudget;
-  if (!best.get() ||
-      (!isLate && double(best.bytes()) > (1 + kCloseGap) * *result.lowerBound))
-    recurse(graph, mesh, options, best);
   lookForLessMemory(options, clock, best, [&](const SearchOptions &weighed) {
     for (const SearchOptions &space : nestedSpaces(weighed))
       JointSearch(graph, mesh, space, best).run();
@@ -136,12 +155,7 @@ SearchResult mlir::tofu::search::searchKBest(const PartitionGraph &graph,
 SearchResult mlir::tofu::search::searchExact(const PartitionGraph &graph,
                                              const Mesh &mesh,
                                              const SearchOptions &options) {
-  SearchOptions patient = options;
-  patient.passes = 2000;
-  patient.leastProgress = 1e-4;
-  patient.closeEnough = 0;
-  patient.tableLimit = int64_t(1) << 27;
-  SearchResult result = searchKBest(graph, mesh, patient);
+  SearchResult result = searchKBest(graph, mesh, patient(options));
   if (!result.exact)
     result.remarks.push_back(
         llvm::formatv("the plan may be {0:P} above the least: the search came "

@@ -66,17 +66,6 @@ PairwiseModel::Options JointSearch::limits() const {
   return limits;
 }
 
-/// The assignment of a folded model that an assignment of the whole one stands
-/// for, by the first of each class.
-static Assignment foldAssignment(const PairwiseModel::Folding &folding,
-                                 const Assignment &whole) {
-  Assignment folded;
-  for (auto [var, number] : llvm::enumerate(folding.classOf))
-    if (number == folded.size())
-      folded.push_back(whole[var]);
-  return folded;
-}
-
 //===----------------------------------------------------------------------===//
 // Degrees
 //===----------------------------------------------------------------------===//
@@ -281,7 +270,6 @@ void JointSearch::searchNear(const Assignment &chosen) {
   offer(solve(axes));
 }
 
-/// Whether all plans can be looked at.
 bool JointSearch::isAffordable() const {
   if (mesh.numDevices() > kMostDevices)
     return false;
@@ -299,24 +287,20 @@ JointSearch::Domains JointSearch::allArrangements() {
   });
 }
 
-/// Looks among all plans, with repeated layers alike.
-void JointSearch::searchAll() {
+/// Looks among all plans, and gives a bound of theirs.
+int64_t JointSearch::searchAll() {
   Domains given = allArrangements();
   if (isEmpty(given))
-    return;
-  all = std::make_unique<AxisSpace>(graph, space, std::move(given),
-                                    best.getModel(), options);
-  allFolded = all->getModel().fold(all->getDomainIds(), kRadius);
-  std::optional<Assignment> hint = bestIn(*all);
-  if (hint)
-    hint = foldAssignment(allFolded, *hint);
-  PairwiseModel::Options mine = limits();
-  mine.prunes = false;
-  PairwiseModel::Result result =
-      allFolded.model->minimize(mine, hint ? &*hint : nullptr);
-  if (result.assignment.empty())
-    return;
-  offer(cutsOf(*all, allFolded.unfold(result.assignment)));
+    return best.bytes();
+  AxisSpace axes(graph, space, std::move(given), best.getModel(), options);
+  std::optional<Assignment> hint = bestIn(axes);
+  if (!hint && offer(solve(axes)))
+    hint = bestIn(axes);
+  PairwiseModel::Result result = axes.getModel().minimizeAlike(
+      axes.getDomainIds(), limits(), hint ? &*hint : nullptr, best.bytes());
+  if (!result.assignment.empty())
+    offer(cutsOf(axes, result.assignment));
+  return std::min(result.lowerBound, best.bytes());
 }
 
 void JointSearch::tell(llvm::StringRef what) const {
@@ -342,12 +326,25 @@ void JointSearch::run() {
   if (best.get() && isLate())
     return;
   tell("axes");
-  if (isAffordable())
-    return searchAll();
+  if (isAffordable()) {
+    searchAll();
+    return;
+  }
   if (values && mesh.numDevices() <= kMostDevices)
     searchNear(*values);
   if (mesh.numDevices() <= kMostDevicesByAxis)
     improveByAxis();
+}
+
+int64_t JointSearch::refine() {
+  tell("all");
+  if (isAffordable())
+    return searchAll();
+  if (mesh.numDevices() <= kMostDevicesByAxis)
+    improveByAxis();
+  PairwiseModel::Result result = degrees.getModel().minimizeAlike(
+      degrees.getDomainIds(), limits(), nullptr, best.bytes());
+  return std::min(result.lowerBound, best.bytes());
 }
 
 bool JointSearch::writeIlp(llvm::raw_ostream &os) {
@@ -356,20 +353,4 @@ bool JointSearch::writeIlp(llvm::raw_ostream &os) {
   AxisSpace axes(graph, space, allArrangements(), best.getModel(), options);
   axes.getModel().writeIlp(os);
   return true;
-}
-
-int64_t JointSearch::findBound() {
-  tell("bound");
-  PairwiseModel &whole = all ? all->getModel() : degrees.getModel();
-  whole.warmStart(all ? allFolded : folding);
-  std::optional<Assignment> hint;
-  if (all)
-    hint = bestIn(*all);
-  // The folded model has done most of it.
-  PairwiseModel::Options few = limits();
-  few.passes = (few.passes + 3) / 4;
-  PairwiseModel::Result result = whole.minimize(few, hint ? &*hint : nullptr);
-  if (all && !result.assignment.empty())
-    offer(cutsOf(*all, result.assignment));
-  return std::min(result.lowerBound, best.bytes());
 }

@@ -68,12 +68,16 @@ public:
   /// Offers plans to `best`.
   void run();
 
-  /// No plan of the space moves less.
-  int64_t findBound();
+  /// Offers what is better than the best plan; nothing in the space moves less
+  /// than the bytes that are returned.
+  int64_t refine();
 
   /// Writes the search among all plans as an integer linear program; false if
   /// that isn't affordable.
   bool writeIlp(llvm::raw_ostream &os);
+
+  /// Whether all plans can be looked at.
+  bool isAffordable() const;
 
   /// What folding made of the space.
   unsigned numVariables() const { return space.numVariables(); }
@@ -87,13 +91,12 @@ private:
   void arrange(const Assignment &degrees);
   void arrangeByAxis(const Assignment &degrees);
   void improveByAxis();
-  bool isAffordable() const;
   void searchNear(const Assignment &degrees);
   size_t numArrangements(unsigned var) const;
   bool isLate() const;
   void tell(llvm::StringRef what) const;
   Domains allArrangements();
-  void searchAll();
+  int64_t searchAll();
   Domains arrangements(
       llvm::function_ref<llvm::SmallVector<unsigned>(unsigned)> valuesOf);
   std::vector<Cuts> solve(AxisSpace &axes);
@@ -111,9 +114,6 @@ private:
   DegreeSpace degrees;
   PairwiseModel::Folding folding;
   std::deque<AxisSpace::Domain> domains;
-  /// All axes of all degrees, where affordable.
-  std::unique_ptr<AxisSpace> all;
-  PairwiseModel::Folding allFolded;
 };
 
 } // namespace mlir::tofu::search

@@ -202,8 +202,10 @@ void PairwiseModel::improve(const Options &options, Result &result) {
     std::vector<Values> values(domains.size());
     size_t number = 0;
     for (unsigned var = 0; var < domains.size(); ++var) {
+      unsigned mine = result.assignment[var];
+      values[var].push_back(mine);
       for (unsigned value : active[var])
-        if (excess[var][value] <= most || value == result.assignment[var])
+        if (excess[var][value] <= most && value != mine)
           values[var].push_back(value);
       number += values[var].size();
     }

@@ -6,8 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The folded model of a pairwise model, and what its bound says of the whole
-// one.
+// The folded model of a pairwise model.
 //
 //===----------------------------------------------------------------------===//
 
@@ -155,26 +154,19 @@ private:
                             readers);
   }
 
-  /// Notes where each edge of a group is in the folded model, if it is.
+  /// Notes which edge of the folded model each edge of a group is.
   void addEdges(const Group &group, const Entry &entry) {
     auto &[shape, known] = entry;
-    llvm::SmallVector<Columns> foldedEdges;
-    for (const Columns &reader : shape.readers)
-      if (reader.first != shape.row)
-        foldedEdges.push_back(reader);
-    llvm::SmallVector<size_t> positions;
-    std::vector<unsigned> counts(foldedEdges.size() + 1, 0);
     for (const Edge &edge : edgesOf(group)) {
       Columns mine{folding.classOf[edge.col], numberOf(edge.columnOf)};
-      positions.push_back(llvm::find(foldedEdges, mine) - foldedEdges.begin());
-      ++counts[positions.back()];
+      int number = known.firstEdge;
+      for (const Columns &reader : shape.readers) {
+        if (reader == mine)
+          break;
+        number += reader.first != shape.row;
+      }
+      folding.edges.push_back(mine.first == shape.row ? -1 : number);
     }
-    for (size_t position : positions)
-      folding.edges.push_back(
-          position == foldedEdges.size()
-              ? std::pair(-1, 0.0)
-              : std::pair(int(known.firstEdge + position),
-                          1.0 / (known.count * counts[position])));
   }
 
   const PairwiseModel &whole;
@@ -190,65 +182,15 @@ private:
 
 PairwiseModel::Folding PairwiseModel::fold(llvm::ArrayRef<unsigned> kinds,
                                            unsigned radius) const {
+  return fold(classify(kinds, radius));
+}
+
+PairwiseModel::Folding
+PairwiseModel::fold(std::vector<unsigned> classes) const {
   Folding folding;
-  folding.classOf = classify(kinds, radius);
+  folding.classOf = std::move(classes);
   Folder(*this, folding).run();
   return folding;
-}
-
-/// Takes over what the folded model moved along the edge, as far as that speaks
-/// for this one. False if the folded model has no such edge.
-bool PairwiseModel::warmStart(Edge &edge, const Folding &folding) {
-  auto [number, scale] = folding.edges[&edge - edges.data()];
-  if (number < 0)
-    return false;
-  const Edge &folded = folding.model->edges[number];
-  for (size_t at = 0; at < edge.ownShare.size(); ++at)
-    edge.ownShare[at] = folded.share[at] * scale;
-  for (auto [value, moved] : llvm::enumerate(folded.toRow)) {
-    edge.toRow[value] = moved * scale;
-    unary[edge.row][value] += edge.toRow[value];
-  }
-  for (auto [value, moved] : llvm::enumerate(folded.toCol)) {
-    edge.toCol[value] = moved * scale;
-    unary[edge.col][value] += edge.toCol[value];
-  }
-  return true;
-}
-
-void PairwiseModel::warmStart(const Folding &folding) {
-  start();
-  for (const Group &group : groups) {
-    if (group.numEdges == 1 && group.own.empty()) {
-      warmStart(edges[group.firstEdge], folding);
-      continue;
-    }
-    llvm::SmallVector<Edge *> rest;
-    std::vector<double> costs = costsOfOthers(group);
-    for (unsigned i = 0; i < group.numEdges; ++i) {
-      Edge &edge = edges[group.firstEdge + i];
-      if (warmStart(edge, folding))
-        for (size_t at = 0; at < costs.size(); ++at)
-          costs[at] = std::max(costs[at] - edge.share[at], 0.0);
-      else
-        rest.push_back(&edge);
-    }
-    // The others share what is left.
-    std::vector<unsigned> readers(group.numColumns, 0);
-    for (Edge *edge : rest)
-      for (unsigned column = 0; column < group.numColumns; ++column)
-        readers[column] += edge->present[column];
-    for (Edge *edge : rest)
-      for (size_t at = 0; at < costs.size(); ++at)
-        if (unsigned column = at % group.numColumns; edge->present[column])
-          edge->ownShare[at] = costs[at] / readers[column];
-  }
-  sumOfLeast = 0;
-  for (unsigned var = 0; var < domains.size(); ++var) {
-    least[var] = *llvm::min_element(unary[var]);
-    sumOfLeast += least[var];
-  }
-  isWarm = true;
 }
 
 Assignment PairwiseModel::Folding::unfold(const Assignment &folded) const {

@@ -15,18 +15,16 @@
 #include "Tofu/Search/PairwiseModel.h"
 
 #include "Clock.h"
+#include "PairwiseNumerics.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numeric>
 
 using namespace mlir::tofu::search;
-
-static constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 PairwiseModel::PairwiseModel(llvm::ArrayRef<unsigned> domains)
     : domains(domains), before(domains.size()), after(domains.size()),
@@ -181,20 +179,6 @@ void PairwiseModel::start() {
   }
 }
 
-/// The least a[i] - b[i].
-static double leastDifference(const double *a, llvm::ArrayRef<double> b) {
-  // Lanes of their own, so that compilers use vectors.
-  constexpr size_t kLanes = 4;
-  double least[kLanes] = {kInfinity, kInfinity, kInfinity, kInfinity};
-  size_t i = 0;
-  for (; i + kLanes <= b.size(); i += kLanes)
-    for (size_t lane = 0; lane < kLanes; ++lane)
-      least[lane] = std::min(least[lane], a[i + lane] - b[i + lane]);
-  for (; i < b.size(); ++i)
-    least[0] = std::min(least[0], a[i] - b[i]);
-  return std::min(std::min(least[0], least[1]), std::min(least[2], least[3]));
-}
-
 /// Brings the costs of `edge` that can be moved to its end `at` there.
 void PairwiseModel::collect(Edge &edge, unsigned at) {
   unsigned numColumns = groups[edge.group].numColumns;
@@ -225,47 +209,26 @@ void PairwiseModel::collect(Edge &edge, unsigned at) {
   }
 }
 
-/// Evens out what the readers of a group have to spare in each entry of its
-/// table, so that no reader is short of what another doesn't need.
+/// Evens out what the readers of a group have to spare.
 void PairwiseModel::rebalance(const Group &group) {
   if (group.numEdges < 2)
     return;
   auto edgesOf =
       llvm::MutableArrayRef(edges).slice(group.firstEdge, group.numEdges);
-  std::vector<double> most(group.numEdges * group.numColumns, -kInfinity);
-  for (auto [i, edge] : llvm::enumerate(edgesOf))
-    for (unsigned s : active[edge.col]) {
-      double &top = most[i * group.numColumns + edge.columnOf[s]];
-      top = std::max(top, edge.toCol[s]);
-    }
-  // Columns that a reader can still have; it needs nothing in others.
-  std::vector<double> has(most.size()), spare(group.numColumns),
-      readers(group.numColumns, 0);
-  for (size_t at = 0; at < most.size(); ++at) {
-    has[at] = most[at] != -kInfinity;
-    readers[at % group.numColumns] += has[at];
+  SharedColumns shared(group.numEdges, group.numColumns);
+  for (auto [i, edge] : llvm::enumerate(edgesOf)) {
+    for (unsigned s : active[edge.col])
+      shared.note(i, edge.columnOf[s], edge.toCol[s]);
+    shared.count(i, 1);
   }
   for (unsigned l : active[group.row]) {
-    llvm::fill(spare, 0.0);
-    for (auto [i, edge] : llvm::enumerate(edgesOf)) {
-      double *share = &edge.ownShare[size_t(l) * group.numColumns];
-      const double *top = &most[i * group.numColumns];
-      double moved = edge.toRow[l];
-      // No share may be negative: another reader alone would pay too much.
-      for (unsigned column = 0; column < group.numColumns; ++column) {
-        double kept = std::max(0.0, moved + top[column]);
-        spare[column] += share[column] - kept;
-        share[column] = kept;
-      }
-    }
-    for (unsigned column = 0; column < group.numColumns; ++column)
-      spare[column] /= std::max(readers[column], 1.0);
-    for (auto [i, edge] : llvm::enumerate(edgesOf)) {
-      double *share = &edge.ownShare[size_t(l) * group.numColumns];
-      const double *mine = &has[i * group.numColumns];
-      for (unsigned column = 0; column < group.numColumns; ++column)
-        share[column] += mine[column] * spare[column];
-    }
+    size_t at = size_t(l) * group.numColumns;
+    shared.beginRow();
+    for (auto [i, edge] : llvm::enumerate(edgesOf))
+      shared.take(i, &edge.ownShare[at], edge.toRow[l], 1);
+    shared.divide();
+    for (auto [i, edge] : llvm::enumerate(edgesOf))
+      shared.give(i, &edge.ownShare[at]);
   }
 }
 
@@ -303,22 +266,17 @@ void PairwiseModel::visit(unsigned var, bool forwards) {
     choose(var);
   if (ahead.empty())
     return;
-  // What is negative stays, so that no edge's cost becomes so.
+  // The least stays: the bound has it already.
   double part = 1.0 / std::max(behind.size(), ahead.size());
   for (unsigned index : ahead) {
     Edge &edge = edges[index];
     std::vector<double> &moved = edge.row == var ? edge.toRow : edge.toCol;
     for (unsigned value : active[var])
-      moved[value] -= part * std::max(unary[var][value], 0.0);
+      moved[value] -= part * excess[var][value];
   }
-  double kept = 1 - part * ahead.size(), now = kInfinity;
-  for (unsigned value : active[var]) {
-    if (unary[var][value] > 0)
-      unary[var][value] *= kept;
-    now = std::min(now, unary[var][value]);
-  }
-  sumOfLeast += now - least[var];
-  least[var] = now;
+  double moved = part * ahead.size();
+  for (unsigned value : active[var])
+    unary[var][value] -= moved * excess[var][value];
 }
 
 /// Sets the variable of the assignment in the making, given those before it.
@@ -396,26 +354,23 @@ int64_t PairwiseModel::integerBound() const {
   for (const Group &group : groups)
     for (unsigned l : active[group.row])
       sums[group.row][l] = addCosts(sums[group.row][l], ownCost(group, l));
-  auto rounded = [](double cost) {
-    return int64_t(std::clamp<double>(std::floor(cost), -Forbidden, Forbidden));
-  };
   int64_t bound = 0;
   std::vector<int64_t> most;
   for (const Edge &edge : edges) {
     unsigned numColumns = groups[edge.group].numColumns;
     most.assign(numColumns, -2 * Forbidden);
     for (unsigned s : active[edge.col]) {
-      int64_t moved = rounded(edge.toCol[s]);
+      int64_t moved = roundDown(edge.toCol[s]);
       sums[edge.col][s] += moved;
       most[edge.columnOf[s]] = std::max(most[edge.columnOf[s]], moved);
     }
     int64_t cheapest = Forbidden;
     for (unsigned l : active[edge.row]) {
-      int64_t moved = rounded(edge.toRow[l]);
+      int64_t moved = roundDown(edge.toRow[l]);
       sums[edge.row][l] += moved;
       for (unsigned column = 0; column < numColumns; ++column)
         cheapest = std::min(
-            cheapest, rounded(edge.share[size_t(l) * numColumns + column]) -
+            cheapest, roundDown(edge.share[size_t(l) * numColumns + column]) -
                           moved - most[column]);
     }
     bound += cheapest;
@@ -463,7 +418,7 @@ PairwiseModel::Result PairwiseModel::minimize(const Options &options,
       visit(var, /*forwards=*/true);
     if (isDone)
       break;
-    if (!hint && result.passes % 2 && llvm::isPowerOf2_32(result.passes + 1)) {
+    if (result.passes % 2 && llvm::isPowerOf2_32(result.passes + 1)) {
       // The assignment follows the pass; better ones are near.
       Assignment chosen = current;
       descend(chosen);

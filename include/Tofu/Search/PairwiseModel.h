@@ -95,8 +95,12 @@ public:
   /// away.
   Folding fold(llvm::ArrayRef<unsigned> kinds, unsigned radius) const;
 
-  /// The next `minimize` begins with the bound that the folded model came to.
-  void warmStart(const Folding &folding);
+  /// The same by a bound for which variables of one kind that look alike are
+  /// treated alike: much faster where there are many. Needs an assignment to
+  /// begin with, `hint`; without one, `known` is what one costs, and the result
+  /// is the bound alone.
+  Result minimizeAlike(llvm::ArrayRef<unsigned> kinds, const Options &options,
+                       const Assignment *hint, int64_t known);
 
   /// Writes the same minimisation as an integer linear program, in LP format.
   void writeIlp(llvm::raw_ostream &os) const;
@@ -124,6 +128,7 @@ private:
   };
 
   struct Folder;
+  class View;
 
   std::vector<double> costsOfOthers(const Group &group) const;
   int64_t ownCost(const Group &group, unsigned row) const;
@@ -136,7 +141,6 @@ private:
   void choose(unsigned var);
   void visit(unsigned var, bool forwards);
   void descend(Assignment &assignment) const;
-  bool warmStart(Edge &edge, const Folding &folding);
   int64_t costAround(unsigned var, const Assignment &assignment) const;
   int64_t costOf(const Group &group, const Assignment &assignment) const;
   int64_t integerBound() const;
@@ -145,6 +149,8 @@ private:
   bool finish(const Options &options, Result &result);
   void improve(const Options &options, Result &result);
   void offer(Assignment assignment, Result &result);
+  Folding fold(std::vector<unsigned> classes) const;
+  void improveAlike(View &view, const Options &options, Result &result);
 
   llvm::SmallVector<unsigned> domains;
   std::vector<Group> groups;
@@ -161,7 +167,7 @@ private:
   std::vector<double> least; ///< of `unary`, per variable
   double sumOfLeast = 0, upper = 0;
   Assignment current;
-  bool isWarm = false; ///< `warmStart` was called
+  bool isWarm = false; ///< messages are there already
   bool prunes = true;
   bool isDone = false;                 ///< a variable has no values left
   std::vector<double> columns, scores; ///< scratch
@@ -171,9 +177,9 @@ struct PairwiseModel::Folding {
   std::vector<unsigned> classOf; ///< by variable
   std::unique_ptr<PairwiseModel> model;
   std::deque<std::vector<int64_t>> tables;
-  /// By edge: the folded model's edge and the part of its costs that is this
-  /// one's; or -1.
-  std::vector<std::pair<int, double>> edges;
+  /// By edge of the whole model: that of the folded one; -1 for those within a
+  /// class.
+  std::vector<int> edges;
 
   Assignment unfold(const Assignment &folded) const;
 };

@@ -53,10 +53,10 @@ struct SearchOptions {
   /// Plans that are carried from one step to the next: a step has many plans of
   /// the same least cost, and later steps are not alike for all of them.
   unsigned tiedPlans = 16;
-  /// Of the joint search and its bound: passes of message passing, at most, and
+  /// Of the joint search and its bound: passes of message passing in a row, and
   /// the part of the gap that a few of them must close to go on.
   unsigned passes = 100;
-  double leastProgress = 0.02;
+  double leastProgress = 0.01;
   /// The gap, as a part of the bytes, at which they stop.
   double closeEnough = 1e-6;
   /// Seconds after which the joint search comes to an end, with the best plan
@@ -96,10 +96,10 @@ struct SearchResult {
 SearchResult searchRecursive(const PartitionGraph &graph, const Mesh &mesh,
                              const SearchOptions &options);
 
-/// All axes together: the degrees of all dims, then their axes, then among all
-/// plans where that is affordable; first with element-wise operators joined,
-/// then without. Comes with a bound that is close, and is met by most programs.
-/// Where it isn't, the plans of the recursive search are looked at too.
+/// All axes together, from the plans of the recursive search on: the degrees of
+/// all dims, then their axes, then among all plans where that is affordable;
+/// first with element-wise operators joined, then without. Comes with a bound
+/// that is close, and is met by most programs.
 SearchResult searchKBest(const PartitionGraph &graph, const Mesh &mesh,
                          const SearchOptions &options);
 

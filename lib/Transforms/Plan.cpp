@@ -59,6 +59,10 @@ static bool isCountable(const search::PartitionGraph &graph, double devices) {
   return 2 * devices * bytes < kMostBytes;
 }
 
+static StringRef getSymbol(Operation *op) {
+  return cast<SymbolOpInterface>(op).getName();
+}
+
 namespace {
 /// What the functions of a module have in common.
 struct Totals {
@@ -75,8 +79,7 @@ struct Totals {
   OwningOpRef<ModuleOp> other;
   llvm::json::Array functions;
   bool dumped = false;
-  /// By which function a global has been planned.
-  DenseMap<Operation *, func::FuncOp> globals;
+  SharedGlobals globals;
 };
 
 struct PlanPass : public tofu::impl::PlanPassBase<PlanPass> {
@@ -92,6 +95,8 @@ struct PlanPass : public tofu::impl::PlanPassBase<PlanPass> {
     if (!diff.empty() && failed(loadOther(totals)))
       return signalPassFailure();
     if (failed(setUpMesh()))
+      return signalPassFailure();
+    if (!loaded && failed(readGlobals(totals.globals)))
       return signalPassFailure();
     for (auto function : getOperation().getOps<func::FuncOp>())
       if (isPlanned(function) && failed(plan(function, totals)))
@@ -260,14 +265,13 @@ private:
 
   LogicalResult plan(func::FuncOp function, Totals &totals) {
     PlanGraph graph(function, sizeHint);
-    if (failed(claimGlobals(graph, totals)))
-      return failure();
     if (!isCountable(graph.graph, meshInfo.numDevices()))
       return function.emitError()
              << "tensors are too large for the bytes of a plan to be counted";
     search::Plan result;
     if (failed(loaded ? loadPlan(graph, result)
-                      : searchPlan(graph, result, totals)))
+                      : searchPlan(graph, result, totals)) ||
+        failed(settleGlobals(graph, totals.globals)))
       return failure();
     dropConstraints(function);
     search::PeakMemory peak =
@@ -289,15 +293,49 @@ private:
     return report(graph, result, peak, totals);
   }
 
-  /// A global has one layout; plans of several functions would give it several.
-  LogicalResult claimGlobals(PlanGraph &graph, Totals &totals) {
-    for (PlannedGlobal &global : graph.globals) {
-      auto [it, isNew] = totals.globals.try_emplace(global.op, graph.function);
-      if (!isNew)
-        return global.op.emitOpError()
-               << "is used by @" << it->second.getSymName() << " and @"
-               << graph.function.getSymName()
-               << ", which are planned apart; make one of them private";
+  /// Notes what functions, and what is not planned, ask of globals.
+  LogicalResult readGlobals(SharedGlobals &globals) {
+    ModuleOp module = getOperation();
+    if (module.getOps<ml_program::GlobalOp>().empty())
+      return success();
+    for (auto function : module.getOps<func::FuncOp>()) {
+      if (!isPlanned(function))
+        continue;
+      PlanGraph graph(function, sizeHint);
+      if (failed(readGlobalPins(graph, meshInfo, meshSymbol, globals)))
+        return failure();
+    }
+    // What is not planned takes all of a global.
+    module.walk([&](Operation *op) {
+      GlobalAccess access(op);
+      if (!access || isPartOfPlan(op))
+        return;
+      search::Layout whole;
+      whole.dims.resize(
+          cast<RankedTensorType>(access.global.getType()).getRank());
+      std::string what =
+          (op->getName().getStringRef() + " of @" + access.global.getSymName() +
+           " in a region or function that is not planned")
+              .str();
+      globals.ask(access.global,
+                  {func::FuncOp(), {{{op, what, 0}, whole}}, {}});
+    });
+    return success();
+  }
+
+  /// Notes the layouts of the function's globals, which hold for the functions
+  /// that follow. A loaded plan may have other ones than they have already.
+  LogicalResult settleGlobals(PlanGraph &graph, SharedGlobals &globals) {
+    for (const PlannedGlobal &global : graph.globals) {
+      LayoutAttr layout = getGlobalLayout(global.op);
+      bool isChosen = !graph.graph.values[global.value].pinned;
+      const SharedGlobals::Settled *known = globals.getSettled(global.op);
+      if (known && known->layout != layout)
+        return graph.function.emitError()
+               << load << ": global @" << getSymbol(global.op) << " lies as "
+               << layout << ", in the plan of @" << getSymbol(known->function)
+               << " as " << known->layout;
+      globals.settle(global.op, {layout, isChosen, graph.function});
     }
     return success();
   }
@@ -322,9 +360,14 @@ private:
 
   LogicalResult searchPlan(PlanGraph &graph, search::Plan &result,
                            Totals &totals) {
-    if (failed(readPins(graph, meshInfo, meshSymbol)) ||
+    if (failed(readPins(graph, meshInfo, meshSymbol, totals.globals)) ||
         failed(writeIlp(graph, totals)))
       return failure();
+    // The bound is then one of the plans that go with an earlier choice.
+    for (const PlannedGlobal &global : graph.globals)
+      if (const auto *known = totals.globals.getSettled(global.op);
+          known && known->isChosen)
+        totals.lowerBound.reset();
     search::SearchResult found =
         searchAlgorithm(graph.graph, meshInfo, options);
     for (const std::string &remark : found.remarks)

@@ -31,6 +31,14 @@ bool mlir::tofu::isPlanned(func::FuncOp function) {
   return function.getBody().hasOneBlock() && !function.isPrivate();
 }
 
+bool mlir::tofu::isPartOfPlan(Operation *op) {
+  Operation *parent = op->getParentOp();
+  while (parent && isPlannedBranch(parent))
+    parent = parent->getParentOp();
+  auto function = dyn_cast_or_null<func::FuncOp>(parent);
+  return function && isPlanned(function);
+}
+
 /// Calls `visit` with every mesh that the plan of `function` names, and where.
 static LogicalResult
 forEachMesh(func::FuncOp function,

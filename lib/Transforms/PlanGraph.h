@@ -121,6 +121,10 @@ private:
 /// block and is not private.
 bool isPlanned(func::FuncOp function);
 
+/// True if `op` is planned: it is in such a function, at its top or in branches
+/// and loops that are planned too.
+bool isPartOfPlan(Operation *op);
+
 /// The mesh that the plan of `function` is on, from its layouts and strategies;
 /// null if it has no plan. Fails, with an error, if they name several.
 FailureOr<MeshOp> getPlanMesh(func::FuncOp function);

@@ -17,41 +17,43 @@
 using namespace mlir;
 using namespace mlir::tofu;
 
-namespace {
-/// Something that is asked of the plan: by which operation, in words, and how
-/// firmly.
-struct Ask {
-  Operation *op;
-  std::string what;
-  int64_t priority;
-
-  /// Tells the user that `other` contradicts this. Fails if it is as firm.
-  LogicalResult overrule(const Ask &other, const Twine &how) const {
-    if (priority != other.priority) {
-      other.op->emitRemark()
-          << other.what << " gives way to " << what << ", whose "
-          << TofuDialect::kPriority << " is higher: " << how;
-      return success();
-    }
-    InFlightDiagnostic error = other.op->emitError()
-                               << other.what << " contradicts " << what << ": "
-                               << how << "; change one, or give one a higher "
-                               << TofuDialect::kPriority;
-    error.attachNote(op->getLoc()) << what << " is here";
-    return failure();
+LogicalResult Ask::overrule(const Ask &other, const Twine &how) const {
+  if (priority != other.priority) {
+    other.op->emitRemark() << other.what << " gives way to " << what
+                           << ", whose " << TofuDialect::kPriority
+                           << " is higher: " << how;
+    return success();
   }
-};
+  InFlightDiagnostic error = other.op->emitError()
+                             << other.what << " contradicts " << what << ": "
+                             << how << "; change one, or give one a higher "
+                             << TofuDialect::kPriority;
+  error.attachNote(op->getLoc()) << what << " is here";
+  return failure();
+}
 
-struct PinnedLayout {
-  Ask ask;
-  search::Layout layout;
-};
+ArrayRef<SharedGlobals::Asked> SharedGlobals::getAsks(Operation *global) const {
+  auto it = asks.find(global);
+  return it == asks.end() ? ArrayRef<Asked>() : ArrayRef<Asked>(it->second);
+}
 
-struct ForbiddenDim {
-  Ask ask;
-  unsigned dim;
-};
+SmallVector<Operation *> SharedGlobals::getTied(Operation *global) const {
+  auto it = globals.findLeader(global);
+  if (it == globals.member_end())
+    return {global};
+  return {it, globals.member_end()};
+}
 
+const SharedGlobals::Settled *
+SharedGlobals::getSettled(Operation *global) const {
+  auto leader = globals.findLeader(global);
+  if (leader == globals.member_end())
+    return nullptr;
+  auto it = settledGlobals.find(*leader);
+  return it == settledGlobals.end() ? nullptr : &it->second;
+}
+
+namespace {
 struct TiedValue {
   Ask ask;
   unsigned value;
@@ -63,11 +65,11 @@ public:
             FlatSymbolRefAttr meshSymbol)
       : graph(graph), mesh(mesh), meshSymbol(meshSymbol) {}
 
-  LogicalResult read() {
+  LogicalResult read(const SharedGlobals &shared) {
     if (failed(readBoundary()) || failed(readOperations()) ||
-        failed(readGlobals()) || failed(readOperators()))
+        failed(readGlobals(shared)) || failed(readOperators()))
       return failure();
-    if (failed(tie()))
+    if (failed(tie(shared)))
       return failure();
     for (const auto &values : graph.graph.tied)
       if (failed(resolve(values)))
@@ -76,6 +78,29 @@ public:
       if (!isTied.count(value) && failed(resolve(value)))
         return failure();
     return checkPartials();
+  }
+
+  /// Only what is asked of globals, without settling anything.
+  LogicalResult readAsks(SharedGlobals &shared) {
+    if (failed(readBoundary()) || failed(readOperations()) ||
+        failed(tie(shared)))
+      return failure();
+    for (PlannedGlobal &global : graph.globals) {
+      SharedGlobals::Asked asked{graph.function, {}, {}};
+      SmallVector<unsigned> alike(1, global.value);
+      for (const auto &values : graph.graph.tied)
+        if (llvm::is_contained(values, global.value))
+          alike.assign(values.begin(), values.end());
+      for (unsigned value : alike) {
+        asked.layouts.append(pins.lookup(value));
+        asked.dims.append(forbidden.lookup(value));
+        for (PlannedGlobal &other : graph.globals)
+          if (other.value == value)
+            shared.tie(global.op, other.op);
+      }
+      shared.ask(global.op, std::move(asked));
+    }
+    return success();
   }
 
 private:
@@ -201,17 +226,38 @@ private:
                         .wasInterrupted());
   }
 
-  LogicalResult readGlobals() {
+  /// Notes the layout that is on `global`, as one of value `number`.
+  LogicalResult readGlobal(ml_program::GlobalOp global, unsigned number) {
+    LayoutAttr layout = getGlobalLayout(global);
+    if (!layout)
+      return success();
+    if (layout.getMesh() != meshSymbol)
+      return global->emitError() << "is pinned on " << layout.getMesh()
+                                 << ", the plan is on " << meshSymbol;
+    pins[number].push_back(
+        {{global, ("global @" + global.getSymName()).str(), 0},
+         graph.readLayout(number, layout, mesh)});
+    return success();
+  }
+
+  /// Notes what is asked of the globals, here and in other functions.
+  LogicalResult readGlobals(const SharedGlobals &shared) {
     for (PlannedGlobal &global : graph.globals) {
-      LayoutAttr layout = getGlobalLayout(global.op);
-      if (!layout)
+      unsigned number = global.value;
+      if (const SharedGlobals::Settled *known = shared.getSettled(global.op)) {
+        settled[number] = graph.readLayout(number, known->layout, mesh);
         continue;
-      if (layout.getMesh() != meshSymbol)
-        return global.op->emitError() << "is pinned on " << layout.getMesh()
-                                      << ", the plan is on " << meshSymbol;
-      pins[global.value].push_back(
-          {{global.op, ("global @" + global.op.getSymName()).str(), 0},
-           graph.readLayout(global.value, layout, mesh)});
+      }
+      for (Operation *tied : shared.getTied(global.op)) {
+        if (failed(readGlobal(cast<ml_program::GlobalOp>(tied), number)))
+          return failure();
+        for (const SharedGlobals::Asked &asked : shared.getAsks(tied)) {
+          if (asked.function == graph.function)
+            continue;
+          pins[number].append(asked.layouts);
+          forbidden[number].append(asked.dims);
+        }
+      }
     }
     return success();
   }
@@ -263,12 +309,18 @@ private:
   // Contradictions
   //===--------------------------------------------------------------------===//
 
-  /// Adds what is tied by name to the classes that the program itself ties.
-  LogicalResult tie() {
+  /// Adds what is tied by name, here or in other functions, to the classes that
+  /// the program itself ties.
+  LogicalResult tie(const SharedGlobals &shared) {
     llvm::EquivalenceClasses<unsigned> classes;
     for (const auto &values : graph.graph.tied)
       for (unsigned value : values)
         classes.unionSets(values.front(), value);
+    for (const PlannedGlobal &global : graph.globals)
+      for (Operation *tied : shared.getTied(global.op))
+        for (const PlannedGlobal &other : graph.globals)
+          if (other.op == tied)
+            classes.unionSets(global.value, other.value);
     for (auto &[name, values] : ties) {
       const TiedValue &first = values.front();
       for (const TiedValue &other : values) {
@@ -303,6 +355,12 @@ private:
 
   /// Settles what is asked of values that have one layout.
   LogicalResult resolve(ArrayRef<unsigned> values) {
+    for (unsigned value : values)
+      if (auto it = settled.find(value); it != settled.end()) {
+        for (unsigned alike : values)
+          graph.graph.values[alike].pinned = it->second;
+        return success();
+      }
     SmallVector<PinnedLayout> asked;
     SmallVector<ForbiddenDim> dims;
     for (unsigned value : values) {
@@ -381,12 +439,23 @@ private:
   llvm::MapVector<unsigned, SmallVector<ForbiddenDim, 1>> forbidden;
   llvm::MapVector<StringAttr, SmallVector<TiedValue>> ties;
   DenseSet<unsigned> isTied;
+  /// Layouts of globals that the plan of another function has chosen, in the
+  /// knowledge of all that is asked of them.
+  DenseMap<unsigned, search::Layout> settled;
 };
 } // namespace
 
 LogicalResult mlir::tofu::readPins(PlanGraph &graph, const search::Mesh &mesh,
-                                   FlatSymbolRefAttr meshSymbol) {
-  return PinReader(graph, mesh, meshSymbol).read();
+                                   FlatSymbolRefAttr meshSymbol,
+                                   const SharedGlobals &shared) {
+  return PinReader(graph, mesh, meshSymbol).read(shared);
+}
+
+LogicalResult mlir::tofu::readGlobalPins(PlanGraph &graph,
+                                         const search::Mesh &mesh,
+                                         FlatSymbolRefAttr meshSymbol,
+                                         SharedGlobals &shared) {
+  return PinReader(graph, mesh, meshSymbol).readAsks(shared);
 }
 
 void mlir::tofu::dropConstraints(func::FuncOp function) {

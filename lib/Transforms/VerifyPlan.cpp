@@ -773,7 +773,30 @@ struct VerifyPlanPass : public tofu::impl::VerifyPlanPassBase<VerifyPlanPass> {
       numProved += verifier.numProved;
       numAlike += verifier.numAlike;
     }
+    if (failed(verifyGlobals()))
+      signalPassFailure();
     markAllAnalysesPreserved();
+  }
+
+private:
+  /// Functions agree on a global, as its layout is on the global itself; but
+  /// what is not planned takes it whole.
+  LogicalResult verifyGlobals() {
+    bool good = true;
+    getOperation().walk([&](Operation *op) {
+      GlobalAccess access(op);
+      if (!access || isPartOfPlan(op))
+        return;
+      LayoutAttr layout = getGlobalLayout(access.global);
+      if (!layout || layout == LayoutAttr::getWhole(layout.getMesh(),
+                                                    layout.getDims().size()))
+        return;
+      op->emitOpError() << "is in a region or function that is not planned, "
+                           "but global @"
+                        << access.global.getSymName() << " is cut: " << layout;
+      good = false;
+    });
+    return success(good);
   }
 };
 } // namespace

@@ -52,7 +52,8 @@ def PlanPass : Pass<"tofu-plan", "::mlir::ModuleOp"> {
   let description = [{
     Chooses a strategy for every operation and a layout for every value, one step
     per mesh axis, so that devices receive the fewest bytes, and writes them as
-    attributes. Public functions are planned, each on its own.
+    attributes. Public functions are planned, one after the other; where they use
+    the same globals, these lie as the first of the plans has them.
 
     What the program says beforehand is kept: `tofu.layout`, `tofu.layouts` and
     `tofu.strategy` that are there already pin what they stand on, `tofu.forbid`
@@ -190,7 +191,8 @@ def VerifyPlanPass : Pass<"tofu-verify-plan", "::mlir::ModuleOp"> {
     - a reshard starts from where its input lies, and what it moves to is held
       somewhere; a value stays a partial result of one combiner;
     - all of each argument and result has a place; a result that replaces an
-      argument lies as it does.
+      argument lies as it does;
+    - all functions have a global in one layout; what has no plan takes it whole.
 
     The error names the first element for which it is not so, and the devices.
 

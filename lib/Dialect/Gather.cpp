@@ -17,6 +17,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/Interfaces/ValueBoundsOpInterface.h"
 
 using namespace mlir;
 using namespace mlir::tofu;
@@ -38,6 +39,17 @@ bool mlir::tofu::isRelative(AffineExpr expr) {
          factor.getValue() > 0 && isRelative(binary.getLHS());
 }
 
+std::optional<TensorDim> mlir::tofu::findIndexed(linalg::LinalgOp op,
+                                                 unsigned loop) {
+  AffineExpr expr = getAffineDimExpr(loop, op.getContext());
+  for (OpOperand &operand : op->getOpOperands()) {
+    AffineMap map = op.getMatchingIndexingMap(&operand);
+    if (std::optional<unsigned> dim = map.getResultPosition(expr))
+      return TensorDim{operand.get(), *dim};
+  }
+  return std::nullopt;
+}
+
 /// `index`, a value in the body of `op`, as an expression over its loops; null
 /// if it is none.
 static AffineExpr toLoopExpr(linalg::LinalgOp op, Value index) {
@@ -49,11 +61,28 @@ static AffineExpr toLoopExpr(linalg::LinalgOp op, Value index) {
   });
 }
 
+/// True if dim `of` is known to be as large as loop `loop`, of unknown size.
+static bool isAsLarge(linalg::LinalgOp op, unsigned loop, TensorDim of) {
+  std::optional<TensorDim> indexed = findIndexed(op, loop);
+  if (!indexed)
+    return false;
+  using Bounds = ValueBoundsConstraintSet;
+  FailureOr<bool> same =
+      Bounds::areEqual(Bounds::Variable(of.tensor, of.dim),
+                       Bounds::Variable(indexed->tensor, indexed->dim));
+  return succeeded(same) && *same;
+}
+
 /// Index of one dim of a captured tensor, if it can be read in parts of it.
-static AffineExpr getReadIndex(linalg::LinalgOp op, Value index, int64_t size) {
+static AffineExpr getReadIndex(linalg::LinalgOp op, Value index, TensorDim of) {
+  int64_t size = cast<RankedTensorType>(of.tensor.getType()).getDimSize(of.dim);
   AffineExpr expr = toLoopExpr(op, index);
   if (!expr)
     return {};
+  // Just this loop takes all of a dim of its size.
+  if (auto loop = dyn_cast<AffineDimExpr>(expr);
+      loop && ShapedType::isDynamic(size))
+    return isAsLarge(op, loop.getPosition(), of) ? expr : AffineExpr();
   if (auto constant = dyn_cast<AffineConstantExpr>(expr))
     return constant.getValue() >= 0 && constant.getValue() < size
                ? expr
@@ -103,8 +132,8 @@ SmallVector<AffineExpr> mlir::tofu::getCapturedIndex(linalg::LinalgOp op,
     return index;
   for (int64_t dim = 0; dim < type.getRank(); ++dim) {
     for (auto [i, extract] : llvm::enumerate(*extracts)) {
-      AffineExpr expr =
-          getReadIndex(op, extract.getIndices()[dim], type.getDimSize(dim));
+      AffineExpr expr = getReadIndex(op, extract.getIndices()[dim],
+                                     {captured, unsigned(dim)});
       index[dim] = i == 0 || index[dim] == expr ? expr : AffineExpr();
       if (!index[dim])
         break;
@@ -140,8 +169,6 @@ std::optional<GatheredDim> mlir::tofu::findGatheredDim(linalg::LinalgOp op) {
   if (!extracts || extracts->size() != 1)
     return std::nullopt;
   ArrayRef<int64_t> shape = extract.getTensor().getType().getShape();
-  if (ShapedType::isDynamicShape(shape))
-    return std::nullopt;
   for (auto [dim, index] : llvm::enumerate(extract.getIndices()))
     if (!toLoopExpr(op, index))
       return GatheredDim{table, static_cast<unsigned>(dim), shape[dim]};

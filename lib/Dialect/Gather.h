@@ -29,6 +29,9 @@ namespace mlir::tofu {
 /// with positive factors and no constant is relative to the part's first index.
 bool isRelative(AffineExpr expr);
 
+/// A tensor dim that loop `loop` of `op` indexes by itself.
+std::optional<TensorDim> findIndexed(linalg::LinalgOp op, unsigned loop);
+
 /// Index of `captured`, one expression per dim over the loops of `op`; null
 /// where not all uses are known to be alike and affine.
 SmallVector<AffineExpr> getCapturedIndex(linalg::LinalgOp op, Value captured);

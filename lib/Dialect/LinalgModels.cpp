@@ -163,18 +163,6 @@ static Combiners matchCombiners(linalg::LinalgOp op) {
 // Which dims can be cut
 //===----------------------------------------------------------------------===//
 
-/// A tensor dim that loop `loop` of `op` indexes by itself.
-static std::optional<TensorDim> findIndexed(linalg::LinalgOp op,
-                                            unsigned loop) {
-  AffineExpr expr = getAffineDimExpr(loop, op.getContext());
-  for (OpOperand &operand : op->getOpOperands()) {
-    AffineMap map = op.getMatchingIndexingMap(&operand);
-    if (std::optional<unsigned> dim = map.getResultPosition(expr))
-      return TensorDim{operand.get(), *dim};
-  }
-  return std::nullopt;
-}
-
 /// True if a window over one loop of unknown size is known to take all of a
 /// tensor dim that it can: the dim ends before the window could go one step
 /// farther. What a part of the loop reads then follows from the dim's size.

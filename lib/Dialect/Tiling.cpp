@@ -277,8 +277,7 @@ FailureOr<unsigned> Scratch::getPartsDim(unsigned i, unsigned loop) {
           cast<PartialReductionOpInterface>(copy).getPartialResultTilePosition(
               builder, i,
               ReductionTilingStrategy::PartialReductionOuterParallel, zeros,
-              getAsIndexOpFoldResult(builder.getContext(), ranges), dims,
-              number, first, count)))
+              rangeSizes, dims, number, first, count)))
     return failure();
   auto *it = llvm::find(first, number);
   int64_t rank = cast<RankedTensorType>(copy->getResult(i).getType()).getRank();
@@ -522,6 +521,19 @@ static bool isPlainDim(const std::optional<TileDim> &dim) {
   return !dim || (dim->offset == 0 && dim->window == 1);
 }
 
+/// True if some operand has a dim of which a loop takes one index after the
+/// other: that is then as large as the loop.
+static bool indexesByItself(const TileBoxes &boxes, unsigned loop) {
+  auto isIndexed = [&](const std::optional<TileDim> &dim) {
+    return dim && dim->offset == 0 && dim->window == 1 &&
+           dim->factors[loop] == 1 &&
+           llvm::count(dim->factors, 0) + 1 == int64_t(dim->factors.size());
+  };
+  return llvm::any_of(boxes.operands, [&](const std::optional<TileBox> &box) {
+    return box && llvm::any_of(*box, isIndexed);
+  });
+}
+
 /// Adds a loop that makes partial results to `cut`, if there is one that the
 /// interface can cut; what a tile reads then.
 static std::optional<TileBoxes> addReduction(Operation *op,
@@ -531,16 +543,19 @@ static std::optional<TileBoxes> addReduction(Operation *op,
   bool isPlain = llvm::all_of(whole.results, [](const TileBox &box) {
     return llvm::all_of(box, isPlainDim);
   });
-  if (!partial || !isPlain || ShapedType::isDynamicShape(ranges))
+  if (!partial || !isPlain)
     return std::nullopt;
   SmallVector<utils::IteratorType> kinds = partial.getLoopIteratorTypes();
   for (auto [loop, kind] : llvm::enumerate(kinds)) {
-    if (kind != utils::IteratorType::reduction || ranges[loop] < 2)
+    bool isUnknown = ShapedType::isDynamic(ranges[loop]);
+    if (kind != utils::IteratorType::reduction ||
+        (!isUnknown && ranges[loop] < 2))
       continue;
     Cut with{cut.parallel, loop};
     llvm::SmallBitVector blamed(ranges.size());
     FailureOr<TileBoxes> boxes = readTile(op, with, blamed);
-    if (failed(boxes) || failed(getPartsDim(partial, 0, loop)))
+    if (failed(boxes) || failed(getPartsDim(partial, 0, loop)) ||
+        (isUnknown && !indexesByItself(*boxes, loop)))
       continue;
     cut = with;
     return *boxes;

@@ -16,6 +16,7 @@
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/DialectRegistry.h"
+#include "mlir/Interfaces/ValueBoundsOpInterface.h"
 
 using namespace mlir;
 using namespace mlir::tofu;
@@ -26,17 +27,56 @@ static int64_t getUnpackedDim(linalg::UnPackOp op, int64_t i) {
   return permutation.empty() ? i : permutation[i];
 }
 
-/// True if the parts of a dim of the unpacked tensor, which has `numTiles`, are
-/// known: what its tiles fill of it is, or it has none.
-static bool isKnown(linalg::UnPackOp op, int64_t dim, int64_t numTiles) {
-  auto source = cast<RankedTensorType>(op.getSource().getType());
-  auto dest = cast<RankedTensorType>(op.getDest().getType());
+/// The number among the inner tiles of the tile of dim `dim` of the unpacked
+/// tensor; nothing if it has none.
+static std::optional<unsigned> getTile(linalg::UnPackOp op, int64_t dim) {
   const int64_t *tiled = llvm::find(op.getInnerDimsPos(), dim);
   if (tiled == op.getInnerDimsPos().end())
+    return std::nullopt;
+  return tiled - op.getInnerDimsPos().begin();
+}
+
+/// The size of the tiles of dim `dim` of the unpacked tensor, 1 if it has none;
+/// `kDynamic` if it is not known.
+static int64_t getTileSize(linalg::UnPackOp op, int64_t dim) {
+  std::optional<unsigned> tile = getTile(op, dim);
+  auto source = cast<RankedTensorType>(op.getSource().getType());
+  return tile ? source.getDimSize(op.getDestRank() + *tile) : 1;
+}
+
+/// How many tiles dim `i` of the tiles has: as many as its dim of the unpacked
+/// tensor fills. `kDynamic` if neither tells.
+static int64_t getNumTiles(linalg::UnPackOp op, int64_t i) {
+  int64_t dim = getUnpackedDim(op, i), tile = getTileSize(op, dim);
+  int64_t known =
+      cast<RankedTensorType>(op.getSource().getType()).getDimSize(i);
+  auto dest = cast<RankedTensorType>(op.getDest().getType());
+  if (!ShapedType::isDynamic(known) || dest.isDynamicDim(dim) || tile < 1)
+    return known;
+  return llvm::divideCeil(dest.getDimSize(dim), tile);
+}
+
+/// True if all tiles of dim `i` are known to be in the unpacked tensor in full.
+static bool fillsTiles(linalg::UnPackOp op, int64_t i) {
+  using Bounds = ValueBoundsConstraintSet;
+  int64_t dim = getUnpackedDim(op, i);
+  Bounds::Variable tiles(op.getSource(), i);
+  AffineExpr all = getAffineDimExpr(0, op.getContext()) * getTileSize(op, dim);
+  FailureOr<bool> same = Bounds::areEqual(
+      Bounds::Variable(op.getDest(), dim),
+      Bounds::Variable(AffineMap::get(1, 0, all), ArrayRef(tiles)));
+  return succeeded(same) && *same;
+}
+
+/// True if it is known what the tiles of dim `i` fill of the unpacked tensor.
+/// The last one of an unknown number may be cut off anywhere.
+static bool isKnown(linalg::UnPackOp op, int64_t i) {
+  int64_t dim = getUnpackedDim(op, i);
+  if (!getTile(op, dim))
     return true;
-  int64_t inner = dest.getRank() + (tiled - op.getInnerDimsPos().begin());
-  return !ShapedType::isDynamic(numTiles) && !dest.isDynamicDim(dim) &&
-         !source.isDynamicDim(inner);
+  if (ShapedType::isDynamic(getTileSize(op, dim)))
+    return false;
+  return !ShapedType::isDynamic(getNumTiles(op, i)) || fillsTiles(op, i);
 }
 
 static SemanticsAttr compute(linalg::UnPackOp op, std::string &why) {
@@ -50,16 +90,15 @@ static SemanticsAttr compute(linalg::UnPackOp op, std::string &why) {
   SmallVector<AffineExpr> tiles, unpacked(dest.getRank());
   for (int64_t i = 0; i < dest.getRank(); ++i) {
     int64_t dim = getUnpackedDim(op, i);
-    if (!isKnown(op, dim, source.getDimSize(i))) {
+    if (!isKnown(op, i)) {
       tiles.push_back({});
       why = ("keeps dim " + Twine(dim) +
-             " of its result whole: how many tiles it has is not known")
+             " of its result whole: how many tiles it has and where the last "
+             "one ends, or how large they are, is not known")
                 .str();
       continue;
     }
-    int64_t size = source.getDimSize(i);
-    tiles.push_back(builder.addDim(
-        ShapedType::isDynamic(size) ? dest.getDimSize(dim) : size));
+    tiles.push_back(builder.addDim(getNumTiles(op, i)));
     unpacked[dim] = tiles.back();
   }
   for (auto [i, dim] : llvm::enumerate(op.getInnerDimsPos())) {

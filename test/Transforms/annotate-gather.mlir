@@ -6,21 +6,6 @@
 
 // RUN: tofu-opt %s -tofu-annotate | FileCheck %s
 
-// A table of unknown size stays whole along the dim that data indexes.
-// CHECK-LABEL: func.func @captured_unknown(
-// CHECK: linalg.generic
-// CHECK-SAME: #tofu.semantics<[d0 = 8, d1 = 4], (in0[d0], _, in2[:, d1]) -> (out0[d0, d1]), linear [{2}]>
-func.func @captured_unknown(%ids: tensor<8xindex>, %table: tensor<?x4xf32>, %out: tensor<8x4xf32>) -> tensor<8x4xf32> {
-  %0 = linalg.generic {indexing_maps = [affine_map<(m, n) -> (m)>, affine_map<(m, n) -> (m, n)>], iterator_types = ["parallel", "parallel"]}
-      ins(%ids : tensor<8xindex>) outs(%out : tensor<8x4xf32>) {
-  ^bb0(%row: index, %o: f32):
-    %n = linalg.index 1 : index
-    %x = tensor.extract %table[%row, %n] : tensor<?x4xf32>
-    linalg.yield %x : f32
-  } -> tensor<8x4xf32>
-  return %0 : tensor<8x4xf32>
-}
-
 // Two places of one tensor that differ are read from all of it, and so is what
 // may be out of bounds but for a condition.
 // CHECK-LABEL: func.func @neighbours(

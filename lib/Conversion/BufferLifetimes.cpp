@@ -17,9 +17,9 @@ static bool isBuffer(Value value) {
   return isa<BaseMemRefType>(value.getType());
 }
 
-BufferLifetimes::BufferLifetimes(Block &block) {
+BufferLifetimes::BufferLifetimes(Block &block, const DenseSet<Value> *owners) {
   for (Operation &op : block)
-    visit(op);
+    visit(op, owners);
 }
 
 SmallVector<Value, 1> BufferLifetimes::getRoots(Value buffer) const {
@@ -35,7 +35,7 @@ SmallVector<Value, 1> BufferLifetimes::getRoots(Value buffer) const {
   return result;
 }
 
-void BufferLifetimes::visit(Operation &op) {
+void BufferLifetimes::visit(Operation &op, const DenseSet<Value> *owners) {
   SmallVector<Value, 4> used;
   op.walk([&](Operation *inner) {
     for (Value operand : inner->getOperands()) {
@@ -55,7 +55,7 @@ void BufferLifetimes::visit(Operation &op) {
   for (Value result : op.getResults()) {
     if (!isBuffer(result))
       continue;
-    if (allocates || used.empty())
+    if (allocates || used.empty() || (owners && owners->contains(result)))
       roots[result] = {result};
     else
       roots[result].assign(used.begin(), used.end());

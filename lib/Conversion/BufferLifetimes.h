@@ -12,6 +12,7 @@
 #include "mlir/IR/Block.h"
 #include "mlir/IR/Operation.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/SmallVector.h"
 
 namespace mlir::tofu {
@@ -22,7 +23,9 @@ namespace mlir::tofu {
 /// anything in it uses; the buffers that it yields may be any of these.
 class BufferLifetimes {
 public:
-  explicit BufferLifetimes(Block &block);
+  /// Results among `owners` are roots: no other buffer is part of them.
+  explicit BufferLifetimes(Block &block,
+                           const DenseSet<Value> *owners = nullptr);
 
   /// The roots that `buffer` may be part of.
   SmallVector<Value, 1> getRoots(Value buffer) const;
@@ -34,7 +37,7 @@ public:
   void merge(Value root, Value other);
 
 private:
-  void visit(Operation &op);
+  void visit(Operation &op, const DenseSet<Value> *owners);
 
   DenseMap<Value, SmallVector<Value, 1>> roots;
   DenseMap<Value, Operation *> lastUser;

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "BufferLifetimes.h"
+#include "BufferOwners.h"
 #include "Tofu/Conversion/Passes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -24,32 +25,49 @@ namespace {
 
 struct FreeBuffers : public tofu::impl::FreeBuffersBase<FreeBuffers> {
   void runOnOperation() override {
+    BufferOwners owners(getOperation());
+    numCopied += owners.handOver();
     getOperation()->walk([&](Block *block) {
       // With branches a block does not see all uses.
       if (block->getParent()->hasOneBlock())
-        freeInBlock(*block);
+        freeInBlock(*block, owners);
     });
   }
 
 private:
-  void freeInBlock(Block &block) {
-    SmallVector<memref::AllocOp> allocs(block.getOps<memref::AllocOp>());
-    if (allocs.empty())
+  void freeInBlock(Block &block, const BufferOwners &owners) {
+    SmallVector<Value> owned;
+    auto add = [&](ValueRange values) {
+      for (Value value : values)
+        if (owners.isOwner(value) && !owners.isHandedOn(value))
+          owned.push_back(value);
+    };
+    add(block.getArguments());
+    for (Operation &op : block)
+      add(op.getResults());
+    if (owned.empty())
       return;
-    BufferLifetimes lifetimes(block);
-    OpBuilder builder(&getContext());
-    for (memref::AllocOp alloc : allocs) {
-      Operation *last = lifetimes.getLastUser(alloc.getResult());
-      if (!last)
-        last = alloc;
-      if (last->hasTrait<OpTrait::IsTerminator>()) {
-        ++numEscaping;
-        continue;
-      }
-      builder.setInsertionPointAfter(last);
-      memref::DeallocOp::create(builder, alloc.getLoc(), alloc.getResult());
-      ++numFreed;
+    BufferLifetimes lifetimes(block, &owners.getOwners());
+    for (Value value : owned)
+      free(value, lifetimes);
+  }
+
+  /// Frees `owner` after its last use.
+  void free(Value owner, const BufferLifetimes &lifetimes) {
+    Operation *last = lifetimes.getLastUser(owner);
+    if (!last)
+      last = owner.getDefiningOp();
+    if (last && last->hasTrait<OpTrait::IsTerminator>()) {
+      ++numEscaping;
+      return;
     }
+    OpBuilder builder(&getContext());
+    if (last)
+      builder.setInsertionPointAfter(last);
+    else
+      builder.setInsertionPointToStart(owner.getParentBlock());
+    memref::DeallocOp::create(builder, owner.getLoc(), owner);
+    ++numFreed;
   }
 };
 

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "GenericCopy.h"
 #include "Tofu/Conversion/Passes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -19,6 +20,19 @@ namespace mlir::tofu {
 
 using namespace mlir;
 using namespace mlir::tofu;
+
+void mlir::tofu::createGenericCopy(OpBuilder &builder, Location loc, Value from,
+                                   Value to) {
+  int64_t rank = cast<MemRefType>(to.getType()).getRank();
+  SmallVector<AffineMap> maps(2, builder.getMultiDimIdentityMap(rank));
+  SmallVector<utils::IteratorType> iterators(rank,
+                                             utils::IteratorType::parallel);
+  linalg::GenericOp::create(
+      builder, loc, TypeRange(), ValueRange(from), ValueRange(to), maps,
+      iterators, [](OpBuilder &inner, Location loc, ValueRange args) {
+        linalg::YieldOp::create(inner, loc, args.front());
+      });
+}
 
 namespace {
 
@@ -40,16 +54,8 @@ struct GeneralizeCopies
 private:
   void generalize(memref::CopyOp copy) {
     OpBuilder builder(copy);
-    int64_t rank = cast<MemRefType>(copy.getTarget().getType()).getRank();
-    SmallVector<AffineMap> maps(2, builder.getMultiDimIdentityMap(rank));
-    SmallVector<utils::IteratorType> iterators(rank,
-                                               utils::IteratorType::parallel);
-    linalg::GenericOp::create(
-        builder, copy.getLoc(), TypeRange(), ValueRange(copy.getSource()),
-        ValueRange(copy.getTarget()), maps, iterators,
-        [](OpBuilder &inner, Location loc, ValueRange args) {
-          linalg::YieldOp::create(inner, loc, args.front());
-        });
+    createGenericCopy(builder, copy.getLoc(), copy.getSource(),
+                      copy.getTarget());
     copy->erase();
     ++numCopies;
   }

@@ -331,25 +331,38 @@ def ReuseBuffers : Pass<"tofu-reuse-buffers", "::mlir::func::FuncOp"> {
 }
 
 def FreeBuffers : Pass<"tofu-free-buffers", "::mlir::func::FuncOp"> {
-  let summary = "Free each allocation after its last use";
+  let summary = "Free each buffer after its last use";
   let description = [{
-    The last use in the block of the allocation, by any view of it. What leaves
-    the block (a result, a loop-carried buffer) is not freed: the device context
-    frees it at the end of the run.
+    The last use in the block of the allocation, by any view of it. What the
+    function returns is not freed: the device context frees it at the end of the
+    run.
+
+    Where a loop or branch hands on a buffer that was made in it, whoever gets the
+    buffer frees it: the next iteration when it is done with it, or what comes
+    after. What is handed on must then have no other user; what has (an argument
+    of the function, a constant, a buffer that is handed on twice) is copied
+    before.
 
     Before: buffers, nothing freed. After: the same with `memref.dealloc`.
 
     ```mlir
     %a = memref.alloc() : memref<4xf32>
-    linalg.generic ... ins(%x) outs(%a)
-    linalg.generic ... ins(%a) outs(%b)
-    memref.dealloc %a : memref<4xf32>     // added
+    %last = scf.for ... iter_args(%b = %a) -> memref<4xf32> {
+      %c = memref.alloc() : memref<4xf32>
+      linalg.generic ... ins(%b) outs(%c)
+      memref.dealloc %b : memref<4xf32>     // added
+      scf.yield %c : memref<4xf32>
+    }
+    linalg.generic ... ins(%last) outs(%d)
+    memref.dealloc %last : memref<4xf32>    // added
     ```
   }];
   let statistics = [
-    Statistic<"numFreed", "num-freed", "Number of allocations freed">,
+    Statistic<"numFreed", "num-freed", "Number of buffers freed">,
+    Statistic<"numCopied", "num-copied",
+              "Number of buffers copied to be handed on">,
     Statistic<"numEscaping", "num-escaping",
-              "Number of allocations that leave their block">
+              "Number of buffers that leave their block">
   ];
   let dependentDialects = ["::mlir::memref::MemRefDialect"];
 }

@@ -44,6 +44,13 @@ void addGenerate(Program &program);
 void addSoftmax(Program &program);
 void addPack(Program &program);
 
+//===----------------------------------------------------------------------===//
+// OuterOperations.cpp
+//===----------------------------------------------------------------------===//
+
+void addGlobal(Program &program);
+void addForeignCall(Program &program);
+
 } // namespace mlir::tofu::fuzz
 
 #endif // TOFU_TEST_FUZZ_OPERATIONS_H

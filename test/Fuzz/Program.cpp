@@ -154,17 +154,14 @@ size_t Program::pick(const std::function<bool(const Value &)> &accepts) {
   return good.empty() ? values.size() : good.front();
 }
 
-size_t Program::addConstant(const std::string &element, const Shape &shape) {
-  std::string type = typeText(element, shape);
-  Quality quality;
-  quality.integral = isReal(element);
+std::string Program::randomElements(const std::string &element,
+                                    const Shape &shape) {
   if (random.chance(50) || numElements(shape) > 64)
-    return add("arith.constant dense<" +
-                   std::string(isReal(element)   ? "1.0"
-                               : element == "i1" ? "true"
-                                                 : "3") +
-                   "> : " + type,
-               element, shape, quality);
+    return std::string("dense<") +
+           (isReal(element)   ? "1.0"
+            : element == "i1" ? "true"
+                              : "3") +
+           ">";
   // Row-major elements, in nested brackets.
   std::function<std::string(size_t)> list = [&](size_t dim) -> std::string {
     if (dim == shape.size()) {
@@ -178,8 +175,15 @@ size_t Program::addConstant(const std::string &element, const Shape &shape) {
       items.push_back(list(dim + 1));
     return "[" + join(items) + "]";
   };
-  return add("arith.constant dense<" + list(0) + "> : " + type, element, shape,
-             quality);
+  return "dense<" + list(0) + ">";
+}
+
+size_t Program::addConstant(const std::string &element, const Shape &shape) {
+  Quality quality;
+  quality.integral = isReal(element);
+  return add("arith.constant " + randomElements(element, shape) + " : " +
+                 typeText(element, shape),
+             element, shape, quality);
 }
 
 size_t Program::getOperand(const std::string &element, const Shape &shape) {

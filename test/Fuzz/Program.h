@@ -11,7 +11,9 @@
 
 #include "Random.h"
 
+#include <algorithm>
 #include <functional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -42,6 +44,12 @@ struct Quality {
   /// The same bits in every order of additions.
   bool isExact() const { return error == 0; }
 };
+
+/// That of a value that may be either.
+inline Quality larger(const Quality &a, const Quality &b) {
+  return {std::max(a.bound, b.bound), std::max(a.error, b.error),
+          a.integral && b.integral};
+}
 
 struct Value {
   std::string name, element;
@@ -93,7 +101,21 @@ public:
   /// Adds a statement that gives something else; returns its name.
   std::string addOther(const std::string &text, const std::string &type);
 
+  /// Adds something that gives nothing, behind the statement before it.
+  void addEffect(const std::string &text) {
+    statements += "    " + text + "\n";
+  }
+
+  /// Adds what comes before the function: other functions, globals.
   void addFunction(const std::string &text) { functions += text; }
+
+  /// False if `function` has been declared before.
+  bool declare(const std::string &function) {
+    return declared.insert(function).second;
+  }
+
+  /// The text of a constant, of one number or several.
+  std::string randomElements(const std::string &element, const Shape &shape);
 
   /// The name of a value that is about to be used.
   const std::string &use(size_t i) {
@@ -129,6 +151,7 @@ private:
   std::vector<Value> values;
   std::vector<std::string> arguments;
   std::string statements, functions;
+  std::set<std::string> declared;
   int64_t counter = 0;
 };
 

@@ -80,8 +80,10 @@ std::vector<std::string> fuzz::getInputs(StringRef text) {
 }
 
 Runner::Runner(const DialectRegistry &registry, const TofuBackend &backend,
-               std::string text, unsigned optimizationLevel)
-    : backend(backend), optimizationLevel(optimizationLevel),
+               const Libraries &libraries, std::string text,
+               unsigned optimizationLevel)
+    : backend(backend), libraries(libraries),
+      optimizationLevel(optimizationLevel),
       context(registry, MLIRContext::Threading::DISABLED) {
   context.getDiagEngine().registerHandler([&](Diagnostic &diagnostic) {
     if (diagnostic.getSeverity() == DiagnosticSeverity::Error)
@@ -105,6 +107,14 @@ static OwningOpRef<ModuleOp> cloneModule(ModuleOp module) {
   return OwningOpRef<ModuleOp>(module.clone());
 }
 
+/// What a program keeps from run to run shows in the second one.
+static ExecutionOptions getOptions(const Program &program) {
+  ExecutionOptions options;
+  options.timeoutSeconds = 60;
+  options.warmup = program.hasState ? 1 : 0;
+  return options;
+}
+
 llvm::Expected<Execution> Runner::runSerially() {
   RunOptions options;
   FailureOr<Program> program = makeUnpartitioned(cloneModule(*module), options);
@@ -118,10 +128,10 @@ llvm::Expected<Execution> Runner::runSerially() {
     inputs.push_back(std::move(*input));
   }
   auto compiled = Compiled::create(*program->module, program->function, backend,
-                                   Libraries(), optimizationLevel);
+                                   libraries, optimizationLevel);
   if (!compiled)
     return compiled.takeError();
-  return execute(*program, *compiled, backend, inputs, ExecutionOptions());
+  return execute(*program, *compiled, backend, inputs, getOptions(*program));
 }
 
 /// True if several results of one operation move. If the operation combines
@@ -228,11 +238,10 @@ llvm::Error Runner::runCut(const Cut &cut, Checks checks) {
   if (!program)
     return program.takeError();
   auto compiled = Compiled::create(*program->module, program->function, backend,
-                                   Libraries(), optimizationLevel);
+                                   libraries, optimizationLevel);
   if (!compiled)
     return compiled.takeError();
-  ExecutionOptions options;
-  options.timeoutSeconds = 60;
+  ExecutionOptions options = getOptions(*program);
   auto execution = execute(*program, *compiled, backend, inputs, options);
   if (!execution)
     return execution.takeError();

@@ -54,7 +54,8 @@ struct Verdict {
 class Runner {
 public:
   Runner(const DialectRegistry &registry, const TofuBackend &backend,
-         std::string text, unsigned optimizationLevel);
+         const Libraries &libraries, std::string text,
+         unsigned optimizationLevel);
 
   /// Whether the partitioned program gives what the serial one does.
   Verdict run(const Cut &cut, Checks checks);
@@ -66,6 +67,7 @@ private:
   llvm::Expected<Program> partition(const Cut &cut, int64_t &plannedBytes);
 
   const TofuBackend &backend;
+  const Libraries &libraries;
   unsigned optimizationLevel;
   MLIRContext context;
   std::string diagnostics;

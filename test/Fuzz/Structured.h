@@ -18,6 +18,11 @@ using Map = std::vector<std::string>;
 
 inline std::string dimText(int64_t dim) { return "d" + std::to_string(dim); }
 
+/// The quality of `count` numbers taken together by `op` with what they start
+/// from.
+Quality reduce(const std::string &op, const std::string &element, double count,
+               const Quality &item, const Quality &init);
+
 class Structured {
 public:
   explicit Structured(Program &program) : body(program), program(program) {}

@@ -229,9 +229,9 @@ static Reducer pickReducer(Random &random, const std::string &element,
   return {reducer.op, reducer.neutral + type, reducer.other + type};
 }
 
-/// The quality of `count` numbers taken together with what they start from.
-static Quality reduce(const std::string &op, const std::string &element,
-                      double count, const Quality &item, const Quality &init) {
+Quality mlir::tofu::fuzz::reduce(const std::string &op,
+                                 const std::string &element, double count,
+                                 const Quality &item, const Quality &init) {
   if (!isReal(element))
     return {};
   Quality result;

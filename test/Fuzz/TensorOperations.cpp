@@ -25,11 +25,6 @@ static std::string listText(const Shape &numbers) {
   return "[" + join(items) + "]";
 }
 
-static Quality larger(const Quality &a, const Quality &b) {
-  return {std::max(a.bound, b.bound), std::max(a.error, b.error),
-          a.integral && b.integral};
-}
-
 //===----------------------------------------------------------------------===//
 // Reshapes
 //===----------------------------------------------------------------------===//
@@ -336,6 +331,24 @@ void mlir::tofu::fuzz::addCall(Program &program) {
                             a.integral && b.integral}));
 }
 
+/// What a loop hands to the next trip, of what is there: %n is new, %a and %b
+/// are what it got.
+static std::string addHandover(Program &program, const std::string &type,
+                               const std::string &trip,
+                               const std::string &one) {
+  static const std::vector<std::string> kPairs = {"%n, %a", "%n, %n", "%b, %n",
+                                                  "%n, %b", "%m, %a", "%m, %n"};
+  std::string pair = program.random.pick(kPairs), text;
+  if (pair[1] == 'm')
+    text = "      %o = arith.andi " + trip + ", " + one +
+           " : index\n      %c = arith.cmpi eq, %o, " + one +
+           " : index\n      %m = scf.if %c -> (" + type +
+           ") {\n        %k = arith.negf %n : " + type +
+           "\n        scf.yield %k : " + type +
+           "\n      } else {\n        scf.yield %b : " + type + "\n      }\n";
+  return text + "      scf.yield " + pair + " : " + type + ", " + type;
+}
+
 /// The number of trips stays out of the error: each trip halves what it got.
 void mlir::tofu::fuzz::addLoop(Program &program) {
   size_t x = program.pick(isF32);
@@ -348,18 +361,21 @@ void mlir::tofu::fuzz::addLoop(Program &program) {
   std::string zero = program.addOther("arith.constant 0 : index", "index");
   std::string one = program.addOther("arith.constant 1 : index", "index");
   std::string trips = program.addOther(
-      "arith.constant " + std::to_string(program.random.below(4)) + " : index",
+      "arith.constant " + std::to_string(program.random.below(6)) + " : index",
       "index");
   std::string xName = program.use(x), yName = program.use(y);
-  std::string carried = program.freshName("l");
-  program.add("scf.for " + program.freshName("l") + " = " + zero + " to " +
-                  trips + " step " + one + " iter_args(" + carried + " = " +
-                  xName + ") -> (" + type + ") {\n      %h = arith.mulf " +
-                  carried + ", " + half + " : " + type +
-                  "\n      %n = arith.addf %h, " + yName + " : " + type +
-                  "\n      scf.yield %n : " + type + "\n    }",
-              "f32", input.shape,
-              {a.bound + 2 * b.bound, a.error + 2 * b.error, false});
+  std::string trip = program.freshName("l");
+  Value result = input;
+  result.quality = {a.bound + 2 * b.bound, a.error + 2 * b.error, false};
+  result.uses = 0;
+  result.isArgument = false;
+  program.addAll("scf.for " + trip + " = " + zero + " to " + trips + " step " +
+                     one + " iter_args(%a = " + xName + ", %b = " + yName +
+                     ") -> (" + type + ", " + type +
+                     ") {\n      %h = arith.mulf %a, " + half + " : " + type +
+                     "\n      %n = arith.addf %h, " + yName + " : " + type +
+                     "\n" + addHandover(program, type, trip, one) + "\n    }",
+                 {result, result});
 }
 
 void mlir::tofu::fuzz::addBranch(Program &program) {
@@ -394,10 +410,11 @@ void mlir::tofu::fuzz::addRandomOperation(Program &program) {
       {5, addPad},          {5, addConcat},
       {5, addTranspose},    {5, addTensorArithmetic},
       {3, addTensorCast},   {2, addCall},
-      {1, addLoop},         {1, addBranch},
+      {3, addLoop},         {1, addBranch},
       {4, addGather},       {3, addScatter},
       {2, addComplexSum},   {2, addGenerate},
-      {3, addSoftmax},      {4, addPack}};
+      {3, addSoftmax},      {4, addPack},
+      {4, addGlobal},       {3, addForeignCall}};
   int64_t total = 0;
   for (const Kind &kind : kKinds)
     total += kind.weight;

@@ -164,7 +164,7 @@ class Case:
                 del self.statements[i]
         body = "\n".join(self.statements) + " " + " ".join(name for name, _ in self.results)
         self.arguments = [a for a in self.arguments if refers(body, a[0])]
-        if "func.call" not in body:
+        if "@" not in body:
             self.functions = ""
 
 
@@ -177,7 +177,8 @@ def refers(text, name):
 
 
 def result_types(statement):
-    return re.findall(TENSOR, statement.rsplit("//", 1)[1])
+    # A store may stand behind it.
+    return re.findall(TENSOR, statement.rsplit("//", 1)[1].split("\n")[0])
 
 
 def without_statement(case, index):

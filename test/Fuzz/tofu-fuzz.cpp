@@ -50,7 +50,11 @@ static constexpr uint64_t kTwice = 16;
 
 /// Lines for fuzz.py: the case before it runs, as it may crash, and then how
 /// it went.
-static bool runCases(const TofuBackend &backend) {
+static std::string getLibrary(const char *argv0) {
+  return getLibraryFolder(argv0) + "/libtofu_test_functions.so";
+}
+
+static bool runCases(const TofuBackend &backend, const Libraries &libraries) {
   DialectRegistry registry;
   registerAllDialectsAndExtensions(registry);
   std::optional<Runner> runner;
@@ -59,7 +63,7 @@ static bool runCases(const TofuBackend &backend) {
     llvm::outs() << "case " << i << "\n";
     llvm::outs().flush();
     if (!runner || i % plans == 0)
-      runner.emplace(registry, backend, generateProgram(i / plans),
+      runner.emplace(registry, backend, libraries, generateProgram(i / plans),
                      optimizationLevel);
     Cut cut = makeCut(i);
     Verdict verdict = runner->run(cut, {i % kTwice == 0, checkBytes});
@@ -92,6 +96,10 @@ int main(int argc, char **argv) {
     llvm::outs() << "// " << makeCut(describe).str();
     for (const std::string &input : getInputs(text))
       llvm::outs() << " --input=" << input;
+    if (StringRef(text).contains("ml_program.global_store"))
+      llvm::outs() << " --warmup=1";
+    if (StringRef(text).contains("func.func private"))
+      llvm::outs() << " --shared-libs=" << getLibrary(argv[0]);
     llvm::outs() << "\n" << text;
   }
   if (!count)
@@ -102,5 +110,10 @@ int main(int argc, char **argv) {
     llvm::errs() << llvm::toString(backend.takeError()) << "\n";
     return EXIT_FAILURE;
   }
-  return runCases(**backend) ? EXIT_SUCCESS : EXIT_FAILURE;
+  llvm::Expected<Libraries> libraries = Libraries::load(getLibrary(argv[0]));
+  if (!libraries) {
+    llvm::errs() << llvm::toString(libraries.takeError()) << "\n";
+    return EXIT_FAILURE;
+  }
+  return runCases(**backend, *libraries) ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -60,6 +60,7 @@ private:
   void addCollapse(Tensor x);
   void addGather(Tensor x);
   void addScatter(Tensor x);
+  void addUnpack(Tensor x);
 
   Tensor addArgument(Tensor like);
   Tensor getArgument();
@@ -494,6 +495,35 @@ void DynamicProgram::addScatter(Tensor x) {
              x.type());
 }
 
+/// The last dim has the tiles of the first one, the last of which may not be
+/// all in the result.
+void DynamicProgram::addUnpack(Tensor x) {
+  if (x.rank() < 2 || x.isUnknown.back())
+    return addElementwise(x);
+  int64_t tile = x.sizes.back();
+  Tensor result = dropDim(x, x.rank() - 1);
+  result.sizes[0] *= tile;
+  result.isUnknown[0] = x.isUnknown[0] || random.chance(30);
+  std::string into;
+  if (result.isUnknown[0] && random.chance(50)) {
+    std::string rows = addOther("arith.muli " + addSize(x, 0) + ", " +
+                                    constant(tile) + " : index",
+                                "index");
+    std::vector<std::string> sizes = getUnknownBut(x, 0);
+    sizes.insert(sizes.begin(), rows);
+    into = addEmpty(result, sizes);
+  } else {
+    if (result.sizes[0] > 0)
+      result.sizes[0] -= random.below(tile);
+    result.isUnknown[0] = random.chance(70);
+    into = addArgument(result).name;
+  }
+  add(result, "linalg.unpack " + x.name +
+                  " inner_dims_pos = [0] inner_tiles = [" +
+                  std::to_string(tile) + "] into " + into + " : " + x.type() +
+                  " -> " + result.type());
+}
+
 //===----------------------------------------------------------------------===//
 // The whole
 //===----------------------------------------------------------------------===//
@@ -521,7 +551,7 @@ std::string DynamicProgram::generate() {
       &DynamicProgram::addConcat,      &DynamicProgram::addPad,
       &DynamicProgram::addWindow,      &DynamicProgram::addSlice,
       &DynamicProgram::addCollapse,    &DynamicProgram::addGather,
-      &DynamicProgram::addScatter};
+      &DynamicProgram::addScatter,     &DynamicProgram::addUnpack};
   constexpr int64_t kMostElements = 2000;
   getArgument();
   for (int64_t count = random.between(2, 7); count > 0;) {

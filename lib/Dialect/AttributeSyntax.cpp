@@ -98,6 +98,18 @@ void mlir::tofu::syntax::printPartial(AsmPrinter &printer, AxesAttr partial,
   printAxisNames(printer, partial.getNames());
 }
 
+/// True if a constant of `expr` is the least integer: no literal is, so that
+/// sums of literals have overflowed, and it can't be printed.
+static bool hasOverflowed(AffineExpr expr) {
+  bool found = false;
+  expr.walk([&](AffineExpr part) {
+    auto constant = dyn_cast<AffineConstantExpr>(part);
+    found |=
+        constant && constant.getValue() == std::numeric_limits<int64_t>::min();
+  });
+  return found;
+}
+
 /// Parses a list of index expressions in brackets; `:` gives a null one.
 ParseResult mlir::tofu::syntax::parseIndex(AsmParser &parser,
                                            const NamedDims &dims,
@@ -107,7 +119,12 @@ ParseResult mlir::tofu::syntax::parseIndex(AsmParser &parser,
         AffineExpr &expr = index.emplace_back();
         if (succeeded(parser.parseOptionalColon()))
           return success();
-        return parser.parseAffineExpr(dims, expr);
+        SMLoc loc = parser.getCurrentLocation();
+        if (parser.parseAffineExpr(dims, expr))
+          return failure();
+        if (hasOverflowed(expr))
+          return parser.emitError(loc) << "index is too large";
+        return success();
       });
 }
 

@@ -262,6 +262,21 @@ BoxesAttr::verifyPlacement(function_ref<InFlightDiagnostic()> emitError,
 // StrategyAttr
 //===----------------------------------------------------------------------===//
 
+/// Parses `partial {AXES} in [OPERANDS]`.
+static ParseResult parsePartialOperands(AsmParser &parser, AxesAttr &partial,
+                                        SmallVectorImpl<int64_t> &operands) {
+  SMLoc loc = parser.getCurrentLocation();
+  if (parser.parseKeyword("partial") || parseAxes(parser, partial))
+    return failure();
+  if (partial.empty())
+    return parser.emitError(loc) << "partial operands need partial axes";
+  return failure(
+      parser.parseKeyword("in") ||
+      parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, [&] {
+        return parser.parseInteger(operands.emplace_back());
+      }));
+}
+
 Attribute StrategyAttr::parse(AsmParser &parser, Type) {
   FlatSymbolRefAttr mesh;
   SmallVector<AxesAttr> dims;
@@ -272,11 +287,7 @@ Attribute StrategyAttr::parse(AsmParser &parser, Type) {
       parser.parseComma() || parseAxesList(parser, dims))
     return {};
   if (succeeded(parser.parseOptionalComma()) &&
-      (parser.parseKeyword("partial") || parseAxes(parser, partial) ||
-       parser.parseKeyword("in") ||
-       parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, [&] {
-         return parser.parseInteger(operands.emplace_back());
-       })))
+      parsePartialOperands(parser, partial, operands))
     return {};
   if (parser.parseGreater())
     return {};

@@ -52,12 +52,27 @@
 
 // -----
 
+// expected-error@below {{partial operands need partial axes}}
+"test.op"() {a = #tofu.strategy<@mesh, [{}], partial {} in [0]>} : () -> ()
+
+// -----
+
 //===----------------------------------------------------------------------===//
 // Boxes
 //===----------------------------------------------------------------------===//
 
 // expected-error@below {{index is not linear, or too large}}
 "test.op"() {a = #tofu.boxes<@mesh, [m = 4 {x}], [m mod 2]>} : () -> ()
+
+// -----
+
+// expected-error@below {{index is too large}}
+"test.op"() {a = #tofu.boxes<@mesh, [y = 4 {x}], [y + 4611686018427387904 + 4611686018427387904]>} : () -> ()
+
+// -----
+
+// expected-error@below {{index is too large}}
+"test.op"() {a = #tofu.semantics<[m = 8], (a[m * 4611686018427387904 * 2]) -> (r[m])>} : () -> ()
 
 // -----
 

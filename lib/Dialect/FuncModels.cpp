@@ -44,12 +44,18 @@ static SemanticsAttr computeCall(func::CallOp op, std::string &why) {
 // Local pieces
 //===----------------------------------------------------------------------===//
 
-/// The dims of which some devices have a part and others have none.
+/// The dims of which some devices may have a part while others have none: those
+/// that are cut, if their size is unknown.
 static llvm::SmallBitVector findSometimesEmpty(const LocalPiece &piece) {
   llvm::SmallBitVector empty(piece.semantics.getDims().size());
   SmallVector<int64_t> shape;
-  for (IterationDimAttr dim : piece.semantics.getDims())
-    shape.push_back(dim.getSize());
+  for (auto [dim, axes] :
+       llvm::zip_equal(piece.semantics.getDims(), piece.strategy.getDims())) {
+    bool isUnknown = ShapedType::isDynamic(dim.getSize());
+    if (isUnknown && !axes.empty())
+      empty.set(shape.size());
+    shape.push_back(isUnknown ? 0 : dim.getSize());
+  }
   MLIRContext *context = piece.op->getContext();
   auto space = LayoutAttr::get(
       context, piece.strategy.getMesh(), piece.strategy.getDims(),
@@ -62,18 +68,26 @@ static llvm::SmallBitVector findSometimesEmpty(const LocalPiece &piece) {
   return empty;
 }
 
-/// True if this device has a part of all of `dims`.
+/// True if this device has a part of all of `dims`, or nobody has.
 static Value createHasPart(LocalPiece &piece,
                            const llvm::SmallBitVector &dims) {
   OpBuilder &builder = piece.builder;
   Location loc = piece.op->getLoc();
   Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
+  GlobalShape shape = piece.iterationShape();
   Value all;
   for (unsigned dim : dims.set_bits()) {
     Value size =
         getValueOrCreateConstantIndexOp(builder, loc, piece.iterationSize(dim));
     Value some = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne,
                                        size, zero);
+    if (ShapedType::isDynamic(shape.sizes[dim])) {
+      Value whole = getValueOrCreateConstantIndexOp(
+          builder, loc, shape.getSize(builder.getContext(), dim));
+      Value none = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
+                                         whole, zero);
+      some = arith::OrIOp::create(builder, loc, some, none);
+    }
     all =
         all ? arith::AndIOp::create(builder, loc, all, some).getResult() : some;
   }

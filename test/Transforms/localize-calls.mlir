@@ -102,3 +102,28 @@ func.func @empty_parts(%a: tensor<2x2xf32> {tofu.layout = #xy}) -> (tensor<2x2xf
   %0 = call @both(%a, %a) {tofu.semantics = #both, tofu.strategy = #tofu.strategy<@mesh, [{x}, {y}]>, tofu.layouts = [#xy]} : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
   return %0 : tensor<2x2xf32>
 }
+
+// -----
+
+// Of a dim of unknown size any device may have nothing; if nobody has anything, all call.
+
+tofu.mesh @mesh [x = 3]
+#x = #tofu.layout<@mesh, [{x}, {}]>
+#r = #tofu.layout<@mesh, [{}]>
+#sums = #tofu.semantics<[m = ? : sum, n = 4], (a[m, n]) -> (r[n])>
+func.func private @sums(tensor<?x4xf32>) -> tensor<4xf32> attributes {tofu.semantics = #sums}
+
+// CHECK-LABEL: func.func @unknown_size
+// CHECK-SAME: %[[A:[^:]*]]: tensor<?x4xf32> {{.*}}, %[[ALL:[^:]*]]: index {tofu.size_of
+// CHECK: %[[NEUTRAL:.*]] = arith.constant -0.0{{.*}} : f32
+// CHECK: %[[F:.*]] = linalg.fill ins(%[[NEUTRAL]] : f32)
+// CHECK: %[[ZERO:.*]] = arith.constant 0 : index
+// CHECK: %[[SIZE:.*]] = tofu.shard_size 0 of #tofu.layout<@mesh, [{x}, {}]> in [%[[ALL]], 4] : index
+// CHECK: %[[SOME:.*]] = arith.cmpi ne, %[[SIZE]], %[[ZERO]] : index
+// CHECK: %[[NONE:.*]] = arith.cmpi eq, %[[ALL]], %[[ZERO]] : index
+// CHECK: %[[CALLS:.*]] = arith.ori %[[SOME]], %[[NONE]] : i1
+// CHECK: tofu.call @sums(%[[A]] : tensor<?x4xf32>) into(%[[F]] : tensor<4xf32>) if %[[CALLS]] -> tensor<4xf32>
+func.func @unknown_size(%a: tensor<?x4xf32> {tofu.layout = #x}) -> (tensor<4xf32> {tofu.layout = #r}) {
+  %0 = call @sums(%a) {tofu.semantics = #sums, tofu.strategy = #tofu.strategy<@mesh, [{x}, {}]>, tofu.layouts = [#r]} : (tensor<?x4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}

@@ -163,13 +163,14 @@ public:
   OpFoldResult resultOffset(unsigned i, unsigned dim);
   OpFoldResult resultSize(unsigned i, unsigned dim);
 
-  /// The sizes of operand `i`, or of result `i`, of the whole program.
+  /// The sizes of the iteration space, of operand `i`, or of result `i`, of the
+  /// whole program.
+  GlobalShape iterationShape() const;
   GlobalShape operandShape(unsigned i) const;
   GlobalShape resultShape(unsigned i) const;
 
 private:
   PlacementAttrInterface iterationSpace() const;
-  GlobalShape iterationShape() const;
   PlacementAttrInterface operandPlacement(unsigned i,
                                           ArrayRef<int64_t> shape) const;
   PlacementAttrInterface resultPlacement(unsigned i,

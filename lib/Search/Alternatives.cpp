@@ -8,6 +8,8 @@
 
 #include "Tofu/Search/Alternatives.h"
 
+#include "OperandSet.h"
+
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -170,7 +172,7 @@ std::vector<Strategy> Alternatives::strategiesOf(unsigned index) const {
   for (uint64_t set : op.linear) {
     Axes common = axesThatSplit(plan.mesh);
     for (auto [i, operand] : llvm::enumerate(op.operands))
-      if (set >> i & 1)
+      if (hasOperand(set, i))
         common = without(common,
                          without(common, plan.layouts[operand.value].partial));
     if (set && !common.empty())

@@ -13,6 +13,8 @@
 
 #include "Tofu/Search/Search.h"
 
+#include "OperandSet.h"
+
 #include "llvm/ADT/STLExtras.h"
 
 #include <numeric>
@@ -82,7 +84,7 @@ private:
     for (unsigned axis = 0; axis < plan.mesh.numAxes(); ++axis) {
       bool all = set != 0;
       for (auto [i, operand] : llvm::enumerate(op.operands))
-        if (set >> i & 1)
+        if (hasOperand(set, i))
           all &= llvm::is_contained(plan.layouts[operand.value].partial, axis);
       if (all)
         common.push_back(axis);

@@ -7,6 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "Tofu/Search/CostModel.h"
+
+#include "OperandSet.h"
 #include "Tofu/Search/Search.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -96,7 +98,7 @@ static Problem checkPartials(const PartitionGraph &graph, const Plan &plan,
   const Operator &op = graph.operators[index];
   const Strategy &strategy = plan.strategies[index];
   for (auto [i, operand] : llvm::enumerate(op.operands))
-    if (strategy.partialOperands >> i & 1 &&
+    if (hasOperand(strategy.partialOperands, i) &&
         graph.values[operand.value].constant)
       return problem(of + ": operand " + llvm::Twine(i) +
                      " is a constant, never a partial result");

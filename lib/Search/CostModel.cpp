@@ -8,6 +8,8 @@
 
 #include "Tofu/Search/CostModel.h"
 
+#include "OperandSet.h"
+
 #include "Tofu/Search/ReshardPlanner.h"
 
 #include "llvm/ADT/Hashing.h"
@@ -79,7 +81,7 @@ CostModel::Shards CostModel::operandShards(const Operator &op, unsigned i,
                                            const Value &value,
                                            const Layout *resultLayout) {
   Shards need;
-  if (strategy.partialOperands >> i & 1)
+  if (hasOperand(strategy.partialOperands, i))
     need.partial = strategy.partial;
   if (!needsResultLayout(op, i, strategy)) {
     need.family = family(operandPlacement(op, i, strategy), value.shape);

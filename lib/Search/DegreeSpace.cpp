@@ -8,6 +8,8 @@
 
 #include "DegreeSpace.h"
 
+#include "OperandSet.h"
+
 #include "llvm/ADT/STLExtras.h"
 
 #include <algorithm>
@@ -451,7 +453,7 @@ DegreeSpace::Family DegreeSpace::needOf(const Use &use, unsigned value,
   }
   need =
       familyOf(use.op->operands[use.operand].index, use.op->dims, state, shape);
-  if (state.partialOperands >> use.operand & 1)
+  if (hasOperand(state.partialOperands, use.operand))
     need.partial = state.partial;
   return need;
 }

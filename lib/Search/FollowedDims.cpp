@@ -8,6 +8,8 @@
 
 #include "FollowedDims.h"
 
+#include "OperandSet.h"
+
 #include "Tofu/Search/CostModel.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -134,19 +136,23 @@ private:
     strategy.partial.clear();
     strategy.partialOperands = 0;
     uint64_t set = 0;
+    bool isSet = true;
     Axes axes;
     int64_t largest = 0;
     for (auto [i, operand] : llvm::enumerate(op.operands)) {
       const Layout &layout = plan.layouts[operand.value];
       if (layout.partial.empty())
         continue;
-      set |= uint64_t(1) << i;
+      if (i < 64)
+        set |= uint64_t(1) << i;
+      else
+        isSet = false; // No partial sum passes through operands without a bit.
       axes = layout.partial;
       largest = std::max(largest, elementsOf(graph.values[operand.value]));
     }
-    if (!set)
+    if (axes.empty())
       return true;
-    if (mayPass(op, strategy, set, axes, largest)) {
+    if (isSet && mayPass(op, strategy, set, axes, largest)) {
       strategy.partial = axes;
       strategy.partialOperands = set;
       return true;
@@ -164,7 +170,7 @@ private:
     if (!llvm::is_contained(op.linear, set))
       return false;
     for (auto [i, operand] : llvm::enumerate(op.operands))
-      if (set >> i & 1 && plan.layouts[operand.value].partial != axes)
+      if (hasOperand(set, i) && plan.layouts[operand.value].partial != axes)
         return false;
     if (cutsBy(axes, strategy.dims))
       return false;

@@ -7,6 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "Tofu/Search/Elimination.h"
+
+#include "OperandSet.h"
 #include "Tofu/Search/PlanSpace.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -208,7 +210,7 @@ bool PlanSpace::isForbidden(const Cost &cost, const Cuts &opCuts,
     return forbidsResult(cost.op, cost.index, opCuts, valueCuts, mesh);
   // Who pins a strategy may have it take whole values as partial sums.
   return !graph.operators[cost.op].pinned &&
-         opCuts.partialOperands >> cost.index & 1 &&
+         hasOperand(opCuts.partialOperands, cost.index) &&
          !allIn(opCuts.partial, valueCuts.partial);
 }
 

@@ -9,6 +9,7 @@
 #include "Tofu/Search/PlanSpace.h"
 
 #include "IndexKey.h"
+#include "OperandSet.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -70,7 +71,7 @@ PlanSpace::passableSets(const Operator &op) const {
   for (uint64_t set : op.linear) {
     bool passes = set != 0;
     for (auto [i, operand] : llvm::enumerate(op.operands))
-      if (set >> i & 1)
+      if (hasOperand(set, i))
         passes &= partial[operand.value];
     if (passes)
       sets.push_back(set);

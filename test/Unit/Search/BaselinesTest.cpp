@@ -53,6 +53,29 @@ TEST(DataParallel, AddsGradientsBeforeItCombinesThem) {
   EXPECT_FALSE(checkPlan(b.graph, result.plan));
 }
 
+TEST(DataParallel, CombinesWhatAnOperandWithoutABitReads) {
+  // Sums may pass through operand 0, but operand 64 reads the same one, and
+  // sets of operands have 64 bits.
+  GraphBuilder b;
+  unsigned x = b.value({8, 4}), y = b.value({8, 6}), w = b.value({4, 6});
+  unsigned dw = b.einsum({{x, "km"}, {y, "kn"}}, "mn");
+  llvm::SmallVector<unsigned> operands(65, w);
+  operands.front() = operands.back() = dw;
+  b.carry(b.elementwise(operands, "update"), w);
+  b.graph.operators.back().linear = {1};
+  SearchResult result = searchDataParallel(b.graph, Mesh::factored(2), {});
+  EXPECT_EQ(result.plan.totalBytes, 2 * 4 * (4 * 6));
+  EXPECT_TRUE(result.plan.layouts[dw].partial.empty());
+  EXPECT_EQ(result.plan.strategies.back().partialOperands, 0u);
+  EXPECT_EQ(checkPlan(b.graph, result.plan), std::nullopt);
+  SearchOptions options;
+  options.partials = true;
+  for (auto search : {searchRecursive, searchRandom, searchAny})
+    EXPECT_EQ(
+        checkPlan(b.graph, search(b.graph, Mesh::factored(2), options).plan),
+        std::nullopt);
+}
+
 TEST(DataParallel, FollowsTheBatchThroughReshapes) {
   // x[b, s, w] -> y[b*s, w] -> y v, where v is no data since it is carried to;
   // the batch leads the joined dim, so nothing moves.

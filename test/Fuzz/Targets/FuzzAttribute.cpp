@@ -7,32 +7,36 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Fresh.h"
 #include "Tofu/Dialect/Placement.h"
 #include "Tofu/Dialect/Tofu.h"
 
 #include "mlir/AsmParser/AsmParser.h"
-#include "mlir/IR/MLIRContext.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
 using namespace mlir::tofu;
 
-static MLIRContext &getContext() {
-  static MLIRContext *context = [] {
-    auto *made = new MLIRContext(MLIRContext::Threading::DISABLED);
-    made->loadDialect<TofuDialect>();
-    made->getDiagEngine().registerHandler(
-        [](Diagnostic &) { return success(); });
-    return made;
-  }();
-  return *context;
+/// Only ours: what else may stand in an attribute is not ours to mend.
+static DialectRegistry getDialects() {
+  DialectRegistry registry;
+  registry.insert<TofuDialect>();
+  return registry;
 }
+
+namespace {
+
+struct Context : QuietContext {
+  Context() : QuietContext(getDialects()) {}
+};
+
+} // namespace
 
 /// The boxes on a mesh that the attribute may be for.
 static void useAsPlacement(PlacementAttrInterface placement) {
   search::Mesh mesh{{"x", "y"}, {2, 3}};
   auto complain = [&]() -> InFlightDiagnostic {
-    return emitError(UnknownLoc::get(&getContext()));
+    return emitError(UnknownLoc::get(placement.getContext()));
   };
   static const SmallVector<int64_t> shapes[] = {{}, {7}, {5, 4}};
   for (ArrayRef<int64_t> shape : shapes)
@@ -42,14 +46,16 @@ static void useAsPlacement(PlacementAttrInterface placement) {
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   std::string text(reinterpret_cast<const char *>(data), size);
-  Attribute attribute = parseAttribute(text, &getContext());
+  MLIRContext &context = getFresh<Context>();
+  Attribute attribute = parseAttribute(text, &context);
+  // What doesn't parse is not worth changing further.
   if (!attribute)
-    return 0;
+    return -1;
   std::string printed;
   llvm::raw_string_ostream(printed) << attribute;
   // What is printed must be what was read.
   if (isa<TofuDialect>(attribute.getDialect()) &&
-      parseAttribute(printed, &getContext()) != attribute)
+      parseAttribute(printed, &context) != attribute)
     __builtin_trap();
   if (auto placement = dyn_cast<PlacementAttrInterface>(attribute))
     useAsPlacement(placement);

@@ -7,14 +7,14 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Tofu/InitAll.h"
+#include "Fresh.h"
 #include "Tofu/Transforms/Passes.h"
 
 #include "mlir/IR/BuiltinOps.h"
-#include "mlir/IR/MLIRContext.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
@@ -41,31 +41,37 @@ static StringRef getPath() {
   return path;
 }
 
-/// The program is parsed once, in a context that sees all plans.
-static OwningOpRef<ModuleOp> makeProgram() {
-  static MLIRContext *context = [] {
-    DialectRegistry registry;
-    tofu::registerAllDialectsAndExtensions(registry);
-    auto *made = new MLIRContext(registry, MLIRContext::Threading::DISABLED);
-    made->getDiagEngine().registerHandler(
-        [](Diagnostic &) { return success(); });
-    return made;
-  }();
-  static ModuleOp parsed =
-      parseSourceString<ModuleOp>(kProgram, ParserConfig(context)).release();
-  return OwningOpRef<ModuleOp>(parsed.clone());
-}
+namespace {
+
+/// The program and the passes that each plan is tried with.
+struct Planned {
+  Planned() : context(getAllDialects()), pm(&context) {
+    program = parseSourceString<ModuleOp>(kProgram, ParserConfig(&context));
+    tofu::TofuPartitionOptions options;
+    options.load = getPath().str();
+    tofu::addTofuPartitionPipeline(pm, options);
+  }
+
+  QuietContext context;
+  OwningOpRef<ModuleOp> program;
+  PassManager pm;
+};
+
+} // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   std::error_code error;
   llvm::raw_fd_ostream file(getPath(), error);
   file.write(reinterpret_cast<const char *>(data), size);
   file.close();
-  OwningOpRef<ModuleOp> module = makeProgram();
-  PassManager pm(module->getContext());
-  tofu::TofuPartitionOptions options;
-  options.load = getPath().str();
-  tofu::addTofuPartitionPipeline(pm, options);
-  (void)pm.run(*module);
-  return 0;
+  auto &planned = getFresh<Planned>();
+  OwningOpRef<ModuleOp> module(planned.program->clone());
+  (void)planned.pm.run(*module);
+  // What isn't JSON is not worth changing further.
+  StringRef text(reinterpret_cast<const char *>(data), size);
+  llvm::Expected<llvm::json::Value> json = llvm::json::parse(text);
+  if (json)
+    return 0;
+  llvm::consumeError(json.takeError());
+  return -1;
 }

@@ -15,6 +15,8 @@
 #include "Tofu/Transforms/Remade.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/Interfaces/ShapedOpInterfaces.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
 #include "llvm/ADT/StringSet.h"
@@ -120,10 +122,29 @@ static LogicalResult verifyGiven(Operation *op, SemanticsAttr given) {
   return success();
 }
 
+/// Checks that the dims whose sizes are read are there. MLIR leaves it open
+/// what they are if not, and its analyses look for them.
+static LogicalResult verifyReadDims(Operation *root) {
+  return failure(root->walk([](ShapedDimOpInterface read) {
+                       auto type = dyn_cast<ShapedType>(
+                           read.getShapedValue().getType());
+                       std::optional<int64_t> dim =
+                           getConstantIntValue(read.getDimension());
+                       if (!type || !type.hasRank() || !dim ||
+                           (*dim >= 0 && *dim < type.getRank()))
+                         return WalkResult::advance();
+                       read.emitOpError() << "index " << *dim << ": tensor has "
+                                          << type.getRank() << " dims";
+                       return WalkResult::interrupt();
+                     })
+                     .wasInterrupted());
+}
+
 namespace {
 struct AnnotatePass : public tofu::impl::AnnotatePassBase<AnnotatePass> {
   void runOnOperation() override {
-    if (failed(inlineCalls()) || failed(dropUnusedResults(getOperation())))
+    if (failed(inlineCalls()) || failed(dropUnusedResults(getOperation())) ||
+        failed(verifyReadDims(getOperation())))
       return signalPassFailure();
     IRRewriter rewriter(&getContext());
     structureTensorOps(rewriter, getOperation());

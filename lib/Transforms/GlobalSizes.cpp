@@ -15,6 +15,7 @@
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Interfaces/DestinationStyleOpInterface.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
+#include "mlir/Interfaces/ShapedOpInterfaces.h"
 #include "mlir/Interfaces/ValueBoundsOpInterface.h"
 #include "llvm/ADT/ScopeExit.h"
 
@@ -278,6 +279,9 @@ static LogicalResult computeBound(TensorDim root, AffineMap &map,
   auto stops = [&](Value value, std::optional<int64_t>,
                    ValueBoundsConstraintSet &) {
     Operation *op = value.getDefiningOp();
+    // MLIR looks for a dim that isn't there.
+    if (isa_and_nonnull<ShapedDimOpInterface>(op) && !getReadDim(op))
+      return true;
     return !isa_and_nonnull<ValueBoundsOpInterface,
                             DestinationStyleOpInterface>(op);
   };

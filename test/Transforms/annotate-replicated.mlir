@@ -205,3 +205,22 @@ func.func @extract_dynamic(%a: tensor<?xf32>, %i: index) -> f32 {
   %0 = tensor.extract %a[%i] : tensor<?xf32>
   return %0 : f32
 }
+
+// -----
+
+func.func @no_such_dim(%a: tensor<4x?xf32>) -> index {
+  %c2 = arith.constant 2 : index
+  // expected-error@below {{index 2: tensor has 2 dims}}
+  %0 = tensor.dim %a, %c2 : tensor<4x?xf32>
+  return %0 : index
+}
+
+// -----
+
+func.func @dim_before_the_first(%a: tensor<?xf32>) -> tensor<?xf32> {
+  %m = arith.constant -1 : index
+  // expected-error@below {{index -1: tensor has 1 dims}}
+  %n = tensor.dim %a, %m : tensor<?xf32>
+  %0 = tensor.empty(%n) : tensor<?xf32>
+  return %0 : tensor<?xf32>
+}

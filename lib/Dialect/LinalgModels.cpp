@@ -152,7 +152,7 @@ static Combiners matchCombiners(linalg::LinalgOp op) {
   Combiners combiners;
   for (unsigned i = 0; i < op.getNumDpsInits(); ++i)
     combiners.push_back(matchCombiner(op, i));
-  if (llvm::is_contained(combiners, Combiner::None))
+  if (combiners.empty() || llvm::is_contained(combiners, Combiner::None))
     return {};
   if (llvm::all_equal(combiners))
     combiners.truncate(1);
@@ -327,6 +327,10 @@ static SmallVector<Combiners> getCombiners(linalg::LinalgOp op,
   SmallVector<Combiners> combiners(op.getNumLoops(), matchCombiners(op));
   if (op.getNumReductionLoops() == 0 || !combiners[0].empty())
     return combiners;
+  if (op.getNumDpsInits() == 0) {
+    why = "it has no results";
+    return combiners;
+  }
   std::optional<RegionReduction> reduction = matchRegionReduction(op, why);
   if (!reduction)
     return combiners;

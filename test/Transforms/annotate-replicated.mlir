@@ -224,3 +224,19 @@ func.func @dim_before_the_first(%a: tensor<?xf32>) -> tensor<?xf32> {
   %0 = tensor.empty(%n) : tensor<?xf32>
   return %0 : tensor<?xf32>
 }
+
+// -----
+
+// What could the parts of a reduction combine to?
+func.func @no_results(%a: tensor<8x4xf32>) {
+  // expected-remark@below {{keeps dim d1 whole: it has no results; further ones alike are not reported}}
+  linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "reduction"]}
+      ins(%a : tensor<8x4xf32>) {
+    ^bb0(%x: f32):
+      %zero = arith.constant 0.0 : f32
+      %good = arith.cmpf oge, %x, %zero : f32
+      cf.assert %good, "negative"
+      linalg.yield
+  }
+  return
+}

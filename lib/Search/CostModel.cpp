@@ -1,4 +1,4 @@
-//===- CostModel.cpp - Bytes that a plan moves ----------------------------===//
+//===- CostModel.cpp - What a plan costs ----------------------------------===//
 //
 // Part of the Tofu project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -10,7 +10,7 @@
 
 #include "OperandSet.h"
 
-#include "Tofu/Search/ReshardPlanner.h"
+#include "Tofu/Search/Elimination.h"
 
 #include "llvm/ADT/Hashing.h"
 #include "llvm/ADT/STLExtras.h"
@@ -31,6 +31,33 @@ Axes mlir::tofu::search::without(llvm::ArrayRef<unsigned> axes,
 bool mlir::tofu::search::needsResultLayout(const Operator &op, unsigned i,
                                            const Strategy &strategy) {
   return op.operands[i].initOf >= 0 && !reductionAxes(op, strategy).empty();
+}
+
+CostModel::CostModel(Mesh given, const Rates &its)
+    : mesh(std::move(given)), rates(its),
+      scale(double(its.numDevices) / double(mesh.numDevices())) {}
+
+CostModel::CostModel(Mesh given, const SearchOptions &options)
+    : mesh(std::move(given)) {
+  if (options.objective == Objective::Bytes)
+    return;
+  *this = CostModel(std::move(mesh), *options.rates);
+  minimisesTime = true;
+}
+
+static bool areSame(llvm::ArrayRef<LinearExpr> a,
+                    llvm::ArrayRef<LinearExpr> b) {
+  return llvm::equal(a, b, [](const LinearExpr &x, const LinearExpr &y) {
+    return x.whole == y.whole && x.constant == y.constant && x.terms == y.terms;
+  });
+}
+
+bool mlir::tofu::search::isReadBefore(const Operator &op, unsigned i) {
+  const Operand &mine = op.operands[i];
+  return llvm::any_of(
+      llvm::ArrayRef(op.operands).take_front(i), [&](const Operand &other) {
+        return other.value == mine.value && areSame(other.index, mine.index);
+      });
 }
 
 size_t CostModel::KeyHash::operator()(const Key &key) const {
@@ -108,6 +135,12 @@ int64_t CostModel::movedBytes(const Value &value, const Shards &from,
   return value.constant ? 0 : value.elementBytes * elements(from, to);
 }
 
+int64_t CostModel::movedCost(const Value &value, const Shards &from,
+                             const Shards &to) {
+  return minimisesTime ? movedTime(value, from, to)
+                       : movedBytes(value, from, to);
+}
+
 bool CostModel::isView(const Shards &held, const Shards &need) {
   if (!without(held.partial, need.partial).empty() ||
       !without(need.partial, held.partial).empty())
@@ -118,6 +151,93 @@ bool CostModel::isView(const Shards &held, const Shards &need) {
   if (isNew)
     known->second = areWithin(boxes(need.family), boxes(held.family));
   return known->second;
+}
+
+//===----------------------------------------------------------------------===//
+// Time
+//===----------------------------------------------------------------------===//
+
+static constexpr double kPicoseconds = 1e12;
+
+/// What must not be taken for Forbidden is far less; see mostTime.
+static int64_t clampTime(double picoseconds) {
+  return int64_t(std::clamp<double>(picoseconds, 0, double(Forbidden - 1)));
+}
+
+int64_t mlir::tofu::search::asPicoseconds(double seconds) {
+  return clampTime(std::round(seconds * kPicoseconds));
+}
+
+int64_t mlir::tofu::search::asFewerPicoseconds(double seconds) {
+  // More than what sums in another order round to.
+  return clampTime(std::floor(seconds * (1 - 1e-12) * kPicoseconds));
+}
+
+const Regions &CostModel::regionsOf(Family family, uint64_t axes) {
+  auto known = regions.find({family, axes});
+  if (known == regions.end())
+    known =
+        regions.try_emplace({family, axes}, Regions(boxes(family), axes, mesh))
+            .first;
+  return known->second;
+}
+
+int64_t CostModel::movedTime(const Value &value, const Shards &from,
+                             const Shards &to) {
+  if (value.constant || from == to)
+    return 0;
+  auto [known, isNew] = crossings.try_emplace(keyOf(from, to), 0, 0);
+  if (isNew) {
+    auto getHeld = [&](uint64_t axes) -> const Regions & {
+      return regionsOf(from.family, axes);
+    };
+    auto getNeeded = [&](uint64_t axes) -> const Regions & {
+      return regionsOf(to.family, axes);
+    };
+    llvm::SmallVector<double, 4> received = elementsPerAxis(
+        getHeld, getNeeded, PartialAxes(from.partial, to.partial, mesh), mesh);
+    auto &[latency, perByte] = known->second;
+    for (auto [axis, elements] : llvm::enumerate(received)) {
+      if (elements <= 0)
+        continue;
+      latency += rates->axes[axis].latency;
+      perByte += elements / (rates->axes[axis].bandwidth * scale);
+    }
+  }
+  auto [latency, perByte] = known->second;
+  return asPicoseconds(double(value.times) * latency +
+                       double(value.elementBytes) * perByte);
+}
+
+int64_t CostModel::workTime(const PartitionGraph &graph, const Operator &op,
+                            const Strategy &strategy) {
+  // The first device has the largest part of every dim.
+  double points = 1;
+  for (auto [dim, axes] : llvm::zip_equal(op.dims, strategy.dims))
+    points *= double(largestPart(dim.size, axes, mesh));
+  double bytes = 0;
+  auto add = [&](unsigned number, const Placement &placement) {
+    const Value &value = graph.values[number];
+    bytes +=
+        value.bytesOnce() * double(largest(family(placement, value.shape)));
+  };
+  for (auto [i, operand] : llvm::enumerate(op.operands))
+    if (!isReadBefore(op, i))
+      add(operand.value, operandPlacement(op, i, strategy));
+  for (auto [i, result] : llvm::enumerate(op.results))
+    add(result.value, resultPlacement(op, i, strategy));
+  double seconds =
+      std::max(points * double(op.flops) / rates->flops[size_t(op.precision)],
+               bytes / rates->memoryBandwidth);
+  return asPicoseconds(double(op.times) * seconds / scale);
+}
+
+int64_t CostModel::workCost(const PartitionGraph &graph, const Operator &op,
+                            const Strategy &strategy) {
+  if (!minimisesTime)
+    return 0;
+  return std::llround((1 - memoryWeight) *
+                      double(workTime(graph, op, strategy)));
 }
 
 //===----------------------------------------------------------------------===//
@@ -133,14 +253,21 @@ int64_t CostModel::largest(Family family) const {
 
 int64_t CostModel::mix(int64_t moved, int64_t heldElements,
                        const Value &value) const {
-  double held = double(heldElements) * double(value.elementBytes) *
-                double(mesh.numDevices());
+  double held = double(heldElements) * double(value.elementBytes);
+  if (minimisesTime) {
+    double slowest = rates->axes.empty() ? 1 : rates->axes.front().bandwidth;
+    for (const Link &link : rates->axes)
+      slowest = std::min(slowest, link.bandwidth);
+    held *= kPicoseconds / (slowest * scale);
+  } else {
+    held *= double(mesh.numDevices());
+  }
   return std::llround((1 - memoryWeight) * double(moved) + memoryWeight * held);
 }
 
 int64_t CostModel::readCost(const Value &value, const Shards &held,
                             const Shards &need) {
-  int64_t moved = movedBytes(value, held, need);
+  int64_t moved = movedCost(value, held, need);
   if (memoryWeight == 0 || value.constant)
     return moved;
   return mix(moved, isView(held, need) ? 0 : largest(need.family), value);
@@ -148,7 +275,7 @@ int64_t CostModel::readCost(const Value &value, const Shards &held,
 
 int64_t CostModel::writeCost(const Value &value, const Shards &made,
                              const Shards &held) {
-  int64_t moved = movedBytes(value, made, held);
+  int64_t moved = movedCost(value, made, held);
   if (memoryWeight == 0)
     return moved;
   bool isThere =
@@ -164,11 +291,13 @@ static uint64_t asBits(llvm::ArrayRef<unsigned> axes) {
   return bits;
 }
 
+CostModel::Difference CostModel::keyOf(const Shards &from, const Shards &to) {
+  return {(uint64_t(from.family) << 32) | to.family,
+          (asBits(from.partial) << 32) | asBits(to.partial)};
+}
+
 int64_t CostModel::elements(const Shards &from, const Shards &to) {
-  std::pair<uint64_t, uint64_t> key((uint64_t(from.family) << 32) | to.family,
-                                    (asBits(from.partial) << 32) |
-                                        asBits(to.partial));
-  auto [known, isNew] = differences.try_emplace(key, 0);
+  auto [known, isNew] = differences.try_emplace(keyOf(from, to), 0);
   if (isNew)
     known->second = receivedElements({boxes(from.family), from.partial},
                                      {boxes(to.family), to.partial}, mesh);

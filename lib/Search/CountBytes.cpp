@@ -1,4 +1,4 @@
-//===- CountBytes.cpp - The bytes of a plan -------------------------------===//
+//===- CountBytes.cpp - The bytes and the time of a plan ------------------===//
 //
 // Part of the Tofu project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -7,9 +7,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "Tofu/Search/CostModel.h"
-#include "Tofu/Search/Search.h"
 
 #include "llvm/ADT/STLExtras.h"
+
+#include <algorithm>
 
 using namespace mlir::tofu::search;
 
@@ -17,11 +18,15 @@ namespace {
 
 /// Walks the program in order; with Charge::Once it remembers which copies of
 /// a value exist already.
-class ByteCounter {
+class Counter {
 public:
-  ByteCounter(const PartitionGraph &graph, const Plan &plan, CostModel &model,
-              Charge charge)
-      : graph(graph), plan(plan), model(model), charge(charge),
+  /// What it costs to move a value: bytes or picoseconds.
+  using Cost = int64_t (CostModel::*)(const Value &, const CostModel::Shards &,
+                                      const CostModel::Shards &);
+
+  Counter(const PartitionGraph &graph, const Plan &plan, CostModel &model,
+          Charge charge, Cost cost)
+      : graph(graph), plan(plan), model(model), charge(charge), cost(cost),
         copies(charge == Charge::Once ? graph.values.size() : 0) {}
 
   Bytes ofOperator(unsigned index) {
@@ -32,9 +37,9 @@ public:
       bytes.operands.push_back(ofOperand(op, i, strategy));
     for (auto [i, result] : llvm::enumerate(op.results)) {
       const Value &value = graph.values[result.value];
-      bytes.results.push_back(model.movedBytes(
-          value, model.resultShards(op, i, strategy, value),
-          model.layoutShards(value, plan.layouts[result.value])));
+      bytes.results.push_back(
+          (model.*cost)(value, model.resultShards(op, i, strategy, value),
+                        model.layoutShards(value, plan.layouts[result.value])));
     }
     return bytes;
   }
@@ -64,14 +69,15 @@ private:
       copies[value].push_back(need);
     }
     const Value &read = graph.values[value];
-    return model.movedBytes(read, model.layoutShards(read, plan.layouts[value]),
-                            need);
+    return (model.*cost)(read, model.layoutShards(read, plan.layouts[value]),
+                         need);
   }
 
   const PartitionGraph &graph;
   const Plan &plan;
   CostModel &model;
   Charge charge;
+  Cost cost;
   std::vector<llvm::SmallVector<CostModel::Shards, 1>> copies;
 };
 
@@ -79,7 +85,7 @@ private:
 
 void mlir::tofu::search::countBytes(const PartitionGraph &graph, Plan &plan,
                                     Charge charge, CostModel &model) {
-  ByteCounter counter(graph, plan, model, charge);
+  Counter counter(graph, plan, model, charge, &CostModel::movedBytes);
   plan.totalBytes = 0;
   plan.operatorBytes.clear();
   plan.carriedBytes.clear();
@@ -101,4 +107,80 @@ void mlir::tofu::search::countBytes(const PartitionGraph &graph, Plan &plan,
                                     Charge charge) {
   CostModel model(plan.mesh);
   countBytes(graph, plan, charge, model);
+}
+
+//===----------------------------------------------------------------------===//
+// Time
+//===----------------------------------------------------------------------===//
+
+void mlir::tofu::search::countTimes(const PartitionGraph &graph, Plan &plan,
+                                    Charge charge, CostModel &model) {
+  Counter counter(graph, plan, model, charge, &CostModel::movedTime);
+  plan.totalTime = plan.workTime = 0;
+  plan.operatorTimes.clear();
+  plan.carriedTimes.clear();
+  for (auto [i, op] : llvm::enumerate(graph.operators)) {
+    int64_t work = model.workTime(graph, op, plan.strategies[i]), time = work;
+    Bytes moves = counter.ofOperator(i);
+    for (int64_t moved : moves.operands)
+      time += moved;
+    for (int64_t moved : moves.results)
+      time += moved;
+    plan.workTime += work;
+    plan.totalTime += time;
+    plan.operatorTimes.push_back(time);
+  }
+  for (const Carried &carried : graph.carried) {
+    plan.carriedTimes.push_back(counter.ofCarried(carried));
+    plan.totalTime += plan.carriedTimes.back();
+  }
+}
+
+void mlir::tofu::search::countTimes(const PartitionGraph &graph, Plan &plan,
+                                    Charge charge, const Rates &rates) {
+  CostModel model(plan.mesh, rates);
+  countTimes(graph, plan, charge, model);
+}
+
+int64_t mlir::tofu::search::costOf(const Plan &plan, Objective objective) {
+  return objective == Objective::Time ? plan.totalTime : plan.totalBytes;
+}
+
+double mlir::tofu::search::mostTime(const PartitionGraph &graph,
+                                    const Rates &rates) {
+  double latency = 0, perByte = 0, seconds = 0;
+  for (const Link &link : rates.axes) {
+    latency += link.latency;
+    perByte += 1 / link.bandwidth;
+  }
+  // All bytes of a value, each time.
+  auto bytesOf = [&](unsigned number) {
+    double bytes = double(graph.values[number].elementBytes);
+    for (int64_t size : graph.values[number].shape)
+      bytes *= double(size);
+    return bytes;
+  };
+  auto move = [&](unsigned number) {
+    seconds += double(graph.values[number].times) * latency +
+               3 * bytesOf(number) * perByte;
+  };
+  for (const Operator &op : graph.operators) {
+    double bytes = 0, points = double(op.flops);
+    auto add = [&](unsigned number) {
+      move(number);
+      bytes += bytesOf(number) /
+               std::max<double>(double(graph.values[number].times), 1);
+    };
+    for (const Operand &operand : op.operands)
+      add(operand.value);
+    for (const Result &result : op.results)
+      add(result.value);
+    for (const IterationDim &dim : op.dims)
+      points *= double(dim.size);
+    seconds += double(op.times) * (points / rates.flops[size_t(op.precision)] +
+                                   bytes / rates.memoryBandwidth);
+  }
+  for (const Carried &carried : graph.carried)
+    move(carried.from);
+  return seconds * 1e12;
 }

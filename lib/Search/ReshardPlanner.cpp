@@ -57,8 +57,7 @@ static void visitCells(llvm::ArrayRef<Box> boxes, VisitCell visit) {
   visitCells(boxes, all, 0, 1, visit);
 }
 
-/// Number of elements that are in any of the boxes.
-static int64_t unionVolume(llvm::ArrayRef<Box> boxes) {
+int64_t mlir::tofu::search::unionVolume(llvm::ArrayRef<Box> boxes) {
   int64_t sum = 0;
   visitCells(boxes,
              [&](llvm::ArrayRef<unsigned>, int64_t volume) { sum += volume; });

@@ -16,6 +16,7 @@
 #define TOFU_SEARCH_PARTITIONGRAPH_H
 
 #include "Tofu/Search/Geometry.h"
+#include "Tofu/Search/Machine.h"
 
 #include <optional>
 #include <string>
@@ -96,6 +97,12 @@ struct Operator {
   /// How it must be cut, if that is given.
   std::optional<Strategy> pinned;
   int64_t priority = 0; ///< of the pin: the higher spreads first
+  /// For times: arithmetic operations per point of the iteration space, a
+  /// multiply-add being two, what they are done in, and how often the operator
+  /// runs, in a loop.
+  int64_t flops = 1;
+  Precision precision = Precision::Single;
+  int64_t times = 1;
 };
 
 /// As a number of operators: after all of them.
@@ -106,6 +113,10 @@ struct Value {
   /// Of one element, as often as it moves: `times`, in a loop.
   int64_t elementBytes = 4;
   int64_t times = 1;
+  /// Of one element, where it lies.
+  double bytesOnce() const {
+    return times ? double(elementBytes) / double(times) : 0;
+  }
   /// A constant: every device has all of it, at no cost, whatever is cut.
   bool constant = false;
   /// Never left partial: it crosses a function boundary, say.
@@ -160,6 +171,10 @@ struct Plan {
   int64_t totalBytes = 0;
   std::vector<Bytes> operatorBytes;  ///< per operator; with `carriedBytes`
   std::vector<int64_t> carriedBytes; ///< they sum to `totalBytes`
+  /// In picoseconds, if they have been counted. Per operator, its work and what
+  /// it receives; with `carriedTimes` they sum to `totalTime`.
+  int64_t totalTime = 0, workTime = 0;
+  std::vector<int64_t> operatorTimes, carriedTimes;
 };
 
 /// Where operand `i` of `op` is needed under `strategy`, but for an initial

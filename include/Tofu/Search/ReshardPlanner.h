@@ -59,6 +59,9 @@ struct PartialAxes {
 int64_t receivedElements(const Holding &from, const Holding &to,
                          const Mesh &mesh);
 
+/// Number of elements that are in any of the boxes.
+int64_t unionVolume(llvm::ArrayRef<Box> boxes);
+
 /// A step of a reshard, by what can do it; in the order of preference among
 /// steps that move the same.
 enum class StepKind {

@@ -30,13 +30,22 @@ enum class Charge {
 /// Which operators and values are cut as one.
 enum class Joining {
   None,
-  Chains,     ///< where no plan is lost by it (see PlanSpace)
+  Chains,     ///< where no plan is lost by it that moves less (see PlanSpace)
   Elementwise ///< element-wise operators and the values that they share: much
               ///< faster; a plan may have them cut otherwise, which rarely
               ///< helps
 };
 
+/// What a plan is to be least in.
+enum class Objective {
+  Bytes, ///< received, summed over all devices
+  Time,  ///< of work and moves, one after the other; work may be replicated
+};
+
 struct SearchOptions {
+  Objective objective = Objective::Bytes;
+  /// What the devices of the mesh can do; Objective::Time needs it.
+  std::optional<Rates> rates;
   /// Values may be whole over an axis although they could be cut.
   bool replication = false;
   /// Values may stay partial where operators let partials through.
@@ -57,7 +66,7 @@ struct SearchOptions {
   /// the part of the gap that a few of them must close to go on.
   unsigned passes = 100;
   double leastProgress = 0.01;
-  /// The gap, as a part of the bytes, at which they stop.
+  /// The gap, as a part of the cost, at which they stop.
   double closeEnough = 1e-6;
   /// Seconds after which the joint search comes to an end, with the best plan
   /// so far; 0: none.
@@ -74,8 +83,8 @@ struct SearchResult {
   double seconds = 0;
   /// Every step was solved exactly (no table was too large).
   bool exact = true;
-  /// No plan of the same space, on the same mesh and charged alike, moves less;
-  /// nothing if the algorithm doesn't look for one.
+  /// No plan of the same space, on the same mesh and charged alike, costs less,
+  /// in bytes or picoseconds; nothing if the algorithm doesn't look for one.
   std::optional<int64_t> lowerBound;
   /// What folding made of the search: operators and values that are chosen by
   /// themselves, and how many of them differ.
@@ -139,7 +148,7 @@ SearchResult searchWithoutReductions(const PartitionGraph &graph,
                                      const SearchOptions &options);
 
 /// To compare with: each operator and value is cut along one dim by all axes
-/// together. The best such plan.
+/// together. The one of these plans that moves the fewest bytes.
 SearchResult searchEqualChop(const PartitionGraph &graph, const Mesh &mesh,
                              const SearchOptions &options);
 
@@ -187,6 +196,23 @@ void countBytes(const PartitionGraph &graph, Plan &plan, Charge charge);
 /// share to be counted faster.
 void countBytes(const PartitionGraph &graph, Plan &plan, Charge charge,
                 CostModel &model);
+
+/// Fills in the times of `plan`, in picoseconds, on a mesh of devices as
+/// `rates` says. What several uses share is charged as in `countBytes`.
+void countTimes(const PartitionGraph &graph, Plan &plan, Charge charge,
+                const Rates &rates);
+
+/// The same with a cost model of the plan's mesh that has rates.
+void countTimes(const PartitionGraph &graph, Plan &plan, Charge charge,
+                CostModel &model);
+
+/// What `plan`, once counted, costs by `objective`.
+int64_t costOf(const Plan &plan, Objective objective);
+
+/// No plan of `graph` takes longer, in picoseconds: each device does all of the
+/// work, and over every axis an addend, a sum and the value move to each. For a
+/// check that times don't overflow.
+double mostTime(const PartitionGraph &graph, const Rates &rates);
 
 /// Changes what `plan` cuts otherwise than `graph` allows: what is pinned, what
 /// must not be cut, what is tied. For plans that are made without a look at

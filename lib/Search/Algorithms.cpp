@@ -15,12 +15,19 @@
 
 using namespace mlir::tofu::search;
 
-/// The part of the bytes by which the bound may be missed without looking any
+/// The part of the cost by which the bound may be missed without looking any
 /// further.
 static constexpr double kCloseGap = 1e-4;
 
 /// Operators and values that differ, up to which larger gaps are closed.
 static constexpr unsigned kFewClasses = 200;
+
+/// What is joined where no plan must be lost. Times are not like bytes: going
+/// by way of another layout may take less, and so may parts that are cut
+/// otherwise.
+static Joining joiningWithoutLoss(const SearchOptions &options) {
+  return options.objective == Objective::Time ? Joining::None : Joining::Chains;
+}
 
 /// The plan spaces within the one that `options` ask for, from the smallest to
 /// it: a search by steps may do better in a smaller space.
@@ -126,7 +133,7 @@ SearchResult mlir::tofu::search::searchKBest(const PartitionGraph &graph,
   };
   join(Joining::Elementwise);
   JointSearch(graph, mesh, mine, best).run();
-  join(Joining::Chains);
+  join(joiningWithoutLoss(options));
   JointSearch search(graph, mesh, mine, best);
   if (!best.get())
     search.run();
@@ -135,9 +142,9 @@ SearchResult mlir::tofu::search::searchKBest(const PartitionGraph &graph,
   result.classes = search.numClasses();
   // Small programs can be solved, if need be with large tables.
   if (result.classes <= kFewClasses && search.isAffordable() &&
-      double(best.bytes()) > (1 + kCloseGap) * *result.lowerBound) {
+      double(best.cost()) > (1 + kCloseGap) * *result.lowerBound) {
     mine = patient(mine);
-    join(Joining::Chains);
+    join(joiningWithoutLoss(options));
     result.lowerBound = std::max(*result.lowerBound,
                                  JointSearch(graph, mesh, mine, best).refine());
   }
@@ -147,7 +154,7 @@ SearchResult mlir::tofu::search::searchKBest(const PartitionGraph &graph,
     recurse(graph, mesh, weighed, best);
   });
   result.plan = *best.get();
-  result.exact = *result.lowerBound >= result.plan.totalBytes;
+  result.exact = *result.lowerBound >= costOf(result.plan, options.objective);
   result.seconds = clock.seconds();
   return result;
 }
@@ -156,12 +163,12 @@ SearchResult mlir::tofu::search::searchExact(const PartitionGraph &graph,
                                              const Mesh &mesh,
                                              const SearchOptions &options) {
   SearchResult result = searchKBest(graph, mesh, patient(options));
+  int64_t cost = costOf(result.plan, options.objective);
   if (!result.exact)
     result.remarks.push_back(
         llvm::formatv("the plan may be {0:P} above the least: the search came "
                       "to an end before it could tell",
-                      double(result.plan.totalBytes - *result.lowerBound) /
-                          result.plan.totalBytes));
+                      double(cost - *result.lowerBound) / double(cost)));
   return result;
 }
 
@@ -169,7 +176,7 @@ bool mlir::tofu::search::writeIlp(const PartitionGraph &graph, const Mesh &mesh,
                                   const SearchOptions &options,
                                   llvm::raw_ostream &os) {
   SearchOptions mine = options;
-  mine.joining = Joining::Chains;
+  mine.joining = joiningWithoutLoss(options);
   BestPlan best(graph, mesh, options);
   return JointSearch(graph, mesh, mine, best).writeIlp(os);
 }

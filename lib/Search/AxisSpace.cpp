@@ -115,3 +115,9 @@ void AxisSpace::fillWrites(Columns &group, unsigned row, unsigned opNumber,
                                 : costs.writeCost(value, shards, held));
   }
 }
+
+void AxisSpace::fillWork(Columns &group, unsigned op) {
+  for (const Cuts &cuts : domains[space.variableOfOperator(op)]->cuts)
+    group.table.push_back(
+        costs.workCost(graph, graph.operators[op], cuts.strategy()));
+}

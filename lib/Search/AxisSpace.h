@@ -40,6 +40,7 @@ private:
                  llvm::ArrayRef<Use> uses) override;
   void fillWrites(Columns &group, unsigned row, unsigned op,
                   unsigned result) override;
+  void fillWork(Columns &group, unsigned op) override;
   bool cutsReduction(unsigned op, unsigned value) const override;
   std::optional<CostModel::Shards> needOf(const Use &use, unsigned number,
                                           const Value &value);

@@ -55,7 +55,9 @@ SearchResult mlir::tofu::search::searchEqualChop(const PartitionGraph &graph,
   for (Value &value : free.values)
     value.pinned.reset();
   Mesh line{{"all"}, {mesh.numDevices()}};
-  SearchResult result = searchKBest(free, line, options);
+  SearchOptions bytes = options;
+  bytes.objective = Objective::Bytes;
+  SearchResult result = searchKBest(free, line, bytes);
   result.lowerBound.reset();
   // Cut by all axes, one after the other, a dim has as many parts, and the
   // smallest and the largest are as large.

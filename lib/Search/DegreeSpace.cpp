@@ -509,7 +509,7 @@ void DegreeSpace::fillReads(Columns &group, unsigned row, const Value &value,
       group.table.push_back(!takesWhole &&
                                     anyPair(held.partial, need.partial, isLess)
                                 ? Forbidden
-                                : value.elementBytes * elements(need, held));
+                                : costOf(value, elements(need, held)));
   }
 }
 
@@ -562,8 +562,66 @@ void DegreeSpace::fillWrites(Columns &group, unsigned row, unsigned opNumber,
     for (const Family &family : made)
       group.table.push_back(isForbidden(state, family, value)
                                 ? Forbidden
-                                : value.elementBytes *
-                                      elements(layout, family));
+                                : costOf(value, elements(layout, family)));
+  }
+}
+
+/// What it costs, at least, that devices receive so many elements.
+int64_t DegreeSpace::costOf(const Value &value, int64_t elements) const {
+  int64_t bytes = value.elementBytes * elements;
+  if (options.objective == Objective::Bytes || elements <= 0)
+    return bytes;
+  const Rates &rates = *options.rates;
+  return asFewerPicoseconds(double(value.times) * rates.leastLatency() +
+                            double(bytes) / double(numDevices) /
+                                rates.bestBandwidth());
+}
+
+/// Elements of the largest box of a family, at least.
+double DegreeSpace::largestPart(const Family &family) const {
+  if (family.unknown)
+    return 0;
+  double product = 1;
+  for (unsigned number : family.profiles) {
+    const Profile &profile = profiles[number];
+    int64_t largest = 0;
+    if (profile.plain)
+      largest = (profile.size + profile.numParts - 1) / profile.numParts;
+    // Where axes of several sizes cut a dim, their order moves the parts.
+    else if (classes.size() == 1)
+      for (Interval part : profile.parts)
+        largest = std::max(largest, part.size());
+    product *= double(largest);
+  }
+  return product;
+}
+
+/// The time of the largest part, from below: of no dim is the largest part
+/// smaller than all of it through the number of parts.
+void DegreeSpace::fillWork(Columns &group, unsigned number) {
+  const Operator &op = graph.operators[number];
+  const Rates &rates = *options.rates;
+  for (const State &state :
+       domainOf[space.variableOfOperator(number)]->states) {
+    double points = 1, bytes = 0;
+    for (auto [dim, counts] : llvm::zip_equal(op.dims, state.dims)) {
+      int64_t parts = degree(counts);
+      points *= double((dim.size + parts - 1) / parts);
+    }
+    auto add = [&](unsigned which, llvm::ArrayRef<LinearExpr> index) {
+      const Value &value = graph.values[which];
+      bytes += value.bytesOnce() *
+               largestPart(familyOf(index, op.dims, state, value.shape));
+    };
+    for (auto [i, operand] : llvm::enumerate(op.operands))
+      if (!isReadBefore(op, i))
+        add(operand.value, operand.index);
+    for (const Result &result : op.results)
+      add(result.value, result.index);
+    double seconds =
+        std::max(points * double(op.flops) / rates.flops[size_t(op.precision)],
+                 bytes / rates.memoryBandwidth);
+    group.table.push_back(asFewerPicoseconds(double(op.times) * seconds));
   }
 }
 

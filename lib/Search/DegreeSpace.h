@@ -13,7 +13,8 @@
 // smaller than that of plans, so all axes are chosen together.
 //
 // Why nothing is below: see `Overlap`, and ReshardPlanner.h for partial
-// results.
+// results. In time, the elements received, spread evenly over the devices, come
+// over the link of the most bandwidth, and one latency is the least.
 //
 //===----------------------------------------------------------------------===//
 
@@ -133,7 +134,10 @@ private:
   void fillWrites(Columns &group, unsigned row, unsigned op,
                   unsigned result) override;
   static Key keyOf(const Family &family);
+  void fillWork(Columns &group, unsigned op) override;
   bool cutsReduction(unsigned op, unsigned value) const override;
+  int64_t costOf(const Value &value, int64_t elements) const;
+  double largestPart(const Family &family) const;
   Family needOf(const Use &use, unsigned value, llvm::ArrayRef<int64_t> shape);
   Family madeBy(const Operator &op, const Result &result, const State &state,
                 llvm::ArrayRef<int64_t> shape);

@@ -9,7 +9,7 @@
 #ifndef TOFU_LIB_SEARCH_INDEXKEY_H
 #define TOFU_LIB_SEARCH_INDEXKEY_H
 
-#include "Tofu/Search/Geometry.h"
+#include "Tofu/Search/CostModel.h"
 
 namespace mlir::tofu::search {
 
@@ -22,6 +22,29 @@ inline void appendIndex(llvm::SmallVectorImpl<int64_t> &key,
     for (auto [dim, coefficient] : expr.terms)
       key.append({int64_t(dim), coefficient});
   }
+}
+
+/// All that the time of an operator's work depends on, besides its strategy.
+inline llvm::SmallVector<int64_t, 16> workSignature(const PartitionGraph &graph,
+                                                    const Operator &op) {
+  llvm::SmallVector<int64_t, 16> key{op.flops, int64_t(op.precision), op.times,
+                                     int64_t(op.dims.size()),
+                                     int64_t(op.operands.size())};
+  for (const IterationDim &dim : op.dims)
+    key.push_back(dim.size);
+  auto add = [&](unsigned number, llvm::ArrayRef<LinearExpr> index) {
+    const Value &value = graph.values[number];
+    key.append({value.elementBytes, value.times});
+    key.append(value.shape.begin(), value.shape.end());
+    appendIndex(key, index);
+  };
+  for (auto [i, operand] : llvm::enumerate(op.operands)) {
+    key.push_back(isReadBefore(op, i));
+    add(operand.value, operand.index);
+  }
+  for (const Result &result : op.results)
+    add(result.value, result.index);
+  return key;
 }
 
 } // namespace mlir::tofu::search

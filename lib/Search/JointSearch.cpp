@@ -33,14 +33,15 @@ static constexpr int64_t kMostDevicesByAxis = 256;
 
 bool BestPlan::offer(Plan plan) {
   countBytes(graph, plan, charge, model);
-  int64_t over = 0;
+  if (objective == Objective::Time)
+    countTimes(graph, plan, charge, model);
+  int64_t mine = costOf(plan, objective), over = 0;
   if (memoryLimit)
     over = std::max<int64_t>(
         estimatePeak(graph, plan, charge, model).bytes - *memoryLimit, 0);
   fitting += over == 0;
-  leastBytes = std::min(leastBytes, plan.totalBytes);
-  if (best &&
-      std::pair(over, plan.totalBytes) >= std::pair(excess, best->totalBytes))
+  leastCost = std::min(leastCost, mine);
+  if (best && std::pair(over, mine) >= std::pair(excess, cost()))
     return false;
   best = std::move(plan);
   excess = over;
@@ -179,7 +180,7 @@ void JointSearch::arrangeByAxis(const Assignment &values) {
     cuts.back().partialOperands = left.back().partialOperands;
   }
   for (unsigned axis : axesThatSplit(mesh)) {
-    CostModel costs(prefixOf(mesh, axis));
+    CostModel costs(prefixOf(mesh, axis), options);
     costs.weighMemory(options.memoryWeight);
     Numbering<DegreeSpace::RestKey> numbers;
     Domains given;
@@ -291,16 +292,16 @@ JointSearch::Domains JointSearch::allArrangements() {
 int64_t JointSearch::searchAll() {
   Domains given = allArrangements();
   if (isEmpty(given))
-    return best.bytes();
+    return best.cost();
   AxisSpace axes(graph, space, std::move(given), best.getModel(), options);
   std::optional<Assignment> hint = bestIn(axes);
   if (!hint && offer(solve(axes)))
     hint = bestIn(axes);
   PairwiseModel::Result result = axes.getModel().minimizeAlike(
-      axes.getDomainIds(), limits(), hint ? &*hint : nullptr, best.bytes());
+      axes.getDomainIds(), limits(), hint ? &*hint : nullptr, best.cost());
   if (!result.assignment.empty())
     offer(cutsOf(axes, result.assignment));
-  return std::min(result.lowerBound, best.bytes());
+  return std::min(result.lowerBound, best.cost());
 }
 
 void JointSearch::tell(llvm::StringRef what) const {
@@ -343,8 +344,8 @@ int64_t JointSearch::refine() {
   if (mesh.numDevices() <= kMostDevicesByAxis)
     improveByAxis();
   PairwiseModel::Result result = degrees.getModel().minimizeAlike(
-      degrees.getDomainIds(), limits(), nullptr, best.bytes());
-  return std::min(result.lowerBound, best.bytes());
+      degrees.getDomainIds(), limits(), nullptr, best.cost());
+  return std::min(result.lowerBound, best.cost());
 }
 
 bool JointSearch::writeIlp(llvm::raw_ostream &os) {

@@ -23,38 +23,40 @@
 namespace mlir::tofu::search {
 
 /// The best plan of some searches, as it is charged: of those that keep to the
-/// memory limit the one that moves the least; if there is none, the one that
+/// memory limit the one that costs the least; if there is none, the one that
 /// needs the least memory.
 class BestPlan {
 public:
   BestPlan(const PartitionGraph &graph, const Mesh &mesh,
            const SearchOptions &options)
-      : graph(graph), model(mesh), charge(options.charge),
-        memoryLimit(options.memoryLimit) {}
+      : graph(graph), model(mesh, options), charge(options.charge),
+        objective(options.objective), memoryLimit(options.memoryLimit) {}
 
-  /// Takes `plan`, without its bytes, if it is the best so far, and says
-  /// whether it is.
+  /// Takes `plan`, not counted yet, if it is the best so far, and says whether
+  /// it is.
   bool offer(Plan plan);
 
   /// Whether a plan that is cheaper than the best was turned down for the
   /// memory that it needs, or the best one needs too much.
-  bool isLimited() const { return excess > 0 || leastBytes < bytes(); }
+  bool isLimited() const { return excess > 0 || leastCost < cost(); }
 
   /// Plans so far that keep to the memory limit.
   unsigned numFitting() const { return fitting; }
 
   CostModel &getModel() { return model; }
   const std::optional<Plan> &get() const { return best; }
-  int64_t bytes() const { return best ? best->totalBytes : Forbidden; }
+  /// Of the best: bytes or picoseconds.
+  int64_t cost() const { return best ? costOf(*best, objective) : Forbidden; }
 
 private:
   const PartitionGraph &graph;
   CostModel model;
   Charge charge;
+  Objective objective;
   std::optional<int64_t> memoryLimit;
   std::optional<Plan> best;
   int64_t excess = 0; ///< of the best: bytes over the limit
-  int64_t leastBytes = Forbidden;
+  int64_t leastCost = Forbidden;
   unsigned fitting = 0;
 };
 
@@ -68,8 +70,8 @@ public:
   /// Offers plans to `best`.
   void run();
 
-  /// Offers what is better than the best plan; nothing in the space moves less
-  /// than the bytes that are returned.
+  /// Offers what is better than the best plan; nothing in the space costs less
+  /// than what is returned.
   int64_t refine();
 
   /// Writes the search among all plans as an integer linear program; false if

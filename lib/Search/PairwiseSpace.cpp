@@ -25,6 +25,8 @@ void PairwiseSpace::makeModel(llvm::ArrayRef<unsigned> sizes,
   tieInitials();
   addReads();
   addWrites();
+  if (options.objective == Objective::Time)
+    addWork();
 }
 
 //===----------------------------------------------------------------------===//
@@ -137,7 +139,8 @@ PairwiseSpace::Key PairwiseSpace::signatureOf(const Use &use) const {
 
 void PairwiseSpace::addGroup(unsigned row, const Value &value,
                              llvm::ArrayRef<Use> uses) {
-  Key key{int64_t(domainIds[row]), value.elementBytes, /*writes=*/0};
+  Key key{int64_t(domainIds[row]), value.elementBytes, /*writes=*/0,
+          value.times};
   key.append(value.shape.begin(), value.shape.end());
   // Uses that are alike share their columns.
   llvm::SmallVector<Key, 4> signatures;
@@ -214,7 +217,7 @@ void PairwiseSpace::addWrites() {
       unsigned row = space.variableOfValue(result.value),
                col = space.variableOfOperator(i);
       Key key{int64_t(domainIds[row]), value.elementBytes, /*writes=*/1,
-              int64_t(domainIds[col])};
+              value.times, int64_t(domainIds[col])};
       key.append(value.shape.begin(), value.shape.end());
       appendIndex(key, result.index);
       for (const IterationDim &dim : op.dims)
@@ -226,4 +229,22 @@ void PairwiseSpace::addWrites() {
           row, group->second.table, group->second.numColumns,
           PairwiseModel::Reader{col, group->second.columnsOf.front()});
     }
+}
+
+/// A group of one column, which the variable of the operator reads itself.
+void PairwiseSpace::addWork() {
+  for (auto [i, op] : llvm::enumerate(graph.operators)) {
+    unsigned var = space.variableOfOperator(i);
+    Key key{int64_t(domainIds[var]), 0, /*work=*/2};
+    key.append(workSignature(graph, op));
+    auto [entry, isNew] = columns.try_emplace(std::move(key));
+    Columns &group = entry->second;
+    if (isNew) {
+      group.numColumns = 1;
+      group.columnsOf.emplace_back(domainSizes[var], 0);
+      fillWork(group, i);
+    }
+    model->addGroup(var, group.table, group.numColumns,
+                    PairwiseModel::Reader{var, group.columnsOf.front()});
+  }
 }

@@ -100,6 +100,10 @@ protected:
   virtual void fillWrites(Columns &group, unsigned row, unsigned op,
                           unsigned result) = 0;
 
+  /// Fills in what the work of operator `op` costs by the value of its
+  /// variable. Asked only where times are costs.
+  virtual void fillWork(Columns &group, unsigned op) = 0;
+
   const PartitionGraph &graph;
   const PlanSpace &space;
   const SearchOptions &options;
@@ -111,6 +115,7 @@ private:
   void addReads();
   void addGroup(unsigned row, const Value &value, llvm::ArrayRef<Use> uses);
   void addWrites();
+  void addWork();
 
   llvm::SmallVector<unsigned, 0> domainIds, domainSizes;
   /// Their variables follow those of the plan space.

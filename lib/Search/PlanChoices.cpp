@@ -250,10 +250,12 @@ int64_t PlanSpace::costOf(const Cost &cost, llvm::ArrayRef<State> scope,
     return model.readCost(value, model.layoutShards(value, cutsAt(0).layout()),
                           model.carriedShards(value, cutsAt(1).layout()));
   }
-  if (isForbidden(cost, cutsAt(0), cutsAt(1), model.getMesh()))
-    return Forbidden;
   const Operator &op = graph.operators[cost.op];
   Strategy strategy = cutsAt(0).strategy();
+  if (cost.role == Role::Work)
+    return model.workCost(graph, op, strategy);
+  if (isForbidden(cost, cutsAt(0), cutsAt(1), model.getMesh()))
+    return Forbidden;
   if (cost.role == Role::Write) {
     const Value &value = graph.values[op.results[cost.index].value];
     return model.writeCost(value,

@@ -55,7 +55,8 @@ PlanSpace::PlanSpace(const PartitionGraph &graph, const SearchOptions &options)
       parents[graph.operators.size() + value] =
           graph.operators.size() + values.front();
     }
-  if (options.joining != Joining::None)
+  // Times are not like bytes: going by way of another layout may take less.
+  if (options.joining != Joining::None && options.objective == Objective::Bytes)
     joinChains();
   if (options.joining == Joining::Elementwise)
     joinElementwise();
@@ -187,6 +188,10 @@ void PlanSpace::joinElementwise() {
     // sees have nothing to gain from it.
     bool interior = uses[value] == joinedUses[value] &&
                     (producers[value] < 0 || producedInside[value]);
+    // Where work may be replicated, what comes from outside must not become
+    // whole with it.
+    if (options.objective == Objective::Time && !producedInside[value])
+      continue;
     if (joinedOp[value] >= 0 && (interior || !options.replication))
       parents[numOps + value] = findRoot(parents, joinedOp[value]);
   }
@@ -243,6 +248,7 @@ void PlanSpace::makeVariables() {
     Kind kind;
     kind.dims = op.dims;
     kind.linear = passableSets(op);
+    kind.mayBeWhole = options.objective == Objective::Time;
     if (op.pinned)
       kind.pinned = {op.pinned->dims, op.pinned->partial,
                      op.pinned->partialOperands};
@@ -280,7 +286,7 @@ static void appendTypes(llvm::SmallVectorImpl<int64_t> &key, const Operator &op,
     key.append({dim.size, int64_t(dim.kind), dim.additive});
   key.append({op.pinned.has_value(), value.pinned.has_value(),
               int64_t(value.forbidden)});
-  key.push_back(value.elementBytes);
+  key.append({value.elementBytes, value.times});
   key.append(value.shape.begin(), value.shape.end());
 }
 
@@ -350,17 +356,24 @@ void PlanSpace::addResultCosts(unsigned opIndex) {
   }
 }
 
+void PlanSpace::addWorkCost(unsigned opIndex) {
+  addCost(Role::Work, opIndex, 0,
+          workSignature(graph, graph.operators[opIndex]), opVariables[opIndex]);
+}
+
 void PlanSpace::makeTerms() {
   for (unsigned i = 0; i < graph.operators.size(); ++i) {
     addOperandCosts(i);
     addResultCosts(i);
+    if (options.objective == Objective::Time)
+      addWorkCost(i);
   }
   for (auto [i, carried] : llvm::enumerate(graph.carried)) {
     const Value &value = graph.values[carried.from];
     if (value.constant || graph.values[carried.to].constant ||
         valueVariables[carried.from] == valueVariables[carried.to])
       continue;
-    Key key{value.elementBytes};
+    Key key{value.elementBytes, value.times};
     key.append(value.shape.begin(), value.shape.end());
     addCost(Role::Carry, i, 0, std::move(key),
             {unsigned(valueVariables[carried.from]),

@@ -105,7 +105,7 @@ Mesh mlir::tofu::search::prefixOf(const Mesh &mesh, unsigned axis) {
 /// Extends all plans by the last axis of `mesh`.
 std::vector<Candidate> StepSearch::step(const std::vector<Candidate> &plans,
                                         const Mesh &mesh) {
-  CostModel model(mesh);
+  CostModel model(mesh, options);
   model.weighMemory(options.memoryWeight);
   std::vector<std::pair<const Candidate *, Extension>> extensions;
   for (const Candidate &plan : plans) {

@@ -76,8 +76,9 @@ public:
     llvm::SmallVector<IterationDim, 4> dims;
     /// Operators: the sets of operands whose partials may pass through.
     llvm::SmallVector<uint64_t, 2> linear;
-    /// Values: may be whole although they could be cut; may be partial.
-    bool mayBeWhole = false, mayBePartial = false;
+    /// May be whole although it could be cut, whatever others are.
+    bool mayBeWhole = false;
+    bool mayBePartial = false; ///< values
     /// The only choice, on the whole mesh.
     std::optional<Cuts> pinned;
   };
@@ -139,7 +140,7 @@ public:
   States statesOf(const Plan &plan);
 
 private:
-  enum class Role { Read, ReadInitial, Write, Carry };
+  enum class Role { Read, ReadInitial, Write, Carry, Work };
 
   struct Variable {
     unsigned kind;
@@ -169,6 +170,7 @@ private:
                llvm::ArrayRef<unsigned> vars);
   void addOperandCosts(unsigned op);
   void addResultCosts(unsigned op);
+  void addWorkCost(unsigned op);
 
   /// A set of axes, by bits.
   using AxisSet = uint64_t;

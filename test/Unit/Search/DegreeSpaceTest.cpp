@@ -28,7 +28,7 @@ static void check(const PartitionGraph &graph, const Plan &plan,
     assignment.push_back(*value);
   }
   EXPECT_LE(degrees.getModel().costOf(degrees.complete(std::move(assignment))),
-            plan.totalBytes);
+            costOf(plan, options.objective));
 }
 
 TEST(DegreeSpace, CostsNoMoreThanAnyPlan) {
@@ -46,6 +46,44 @@ TEST(DegreeSpace, CostsNoMoreThanAnyPlan) {
     options.partials = seed & 2;
     options.charge = seed & 4 ? Charge::Once : Charge::PerUse;
     check(graph, searchRandom(graph, meshes[seed % 5], options).plan, options);
+    if (HasFatalFailure())
+      FAIL() << "seed " << seed;
+  }
+}
+
+TEST(DegreeSpace, TakesNoLongerThanAnyPlan) {
+  const Mesh meshes[] = {{{"a", "b"}, {2, 2}},
+                         {{"a", "b"}, {2, 3}},
+                         {{"a", "b", "c"}, {2, 3, 2}},
+                         {{"a", "b", "c"}, {2, 2, 2}},
+                         {{"a", "b"}, {4, 3}}};
+  for (unsigned seed = 0; seed < 600; ++seed) {
+    std::mt19937 random(seed);
+    PartitionGraph graph = randomProgram(random, 1 + seed % 8, true);
+    for (Value &value : graph.values) {
+      value.times = 1 + random() % 3;
+      value.elementBytes *= value.times;
+    }
+    for (Operator &op : graph.operators) {
+      op.flops = random() % 4;
+      op.times = 1 + random() % 3;
+    }
+    SearchOptions options;
+    options.objective = Objective::Time;
+    Rates rates;
+    rates.numDevices = meshes[seed % 5].numDevices();
+    rates.flops = {1e9, 1e9, 1e9};
+    rates.memoryBandwidth = 4e9;
+    for (int64_t size : meshes[seed % 5].sizes)
+      rates.axes.push_back({double(size) * 1e-9, 1e9 + double(seed) * 1e7});
+    options.rates = rates;
+    options.seed = seed;
+    options.replication = seed & 1;
+    options.partials = seed & 2;
+    options.charge = seed & 4 ? Charge::Once : Charge::PerUse;
+    Plan plan = searchRandom(graph, meshes[seed % 5], options).plan;
+    countTimes(graph, plan, options.charge, rates);
+    check(graph, plan, options);
     if (HasFatalFailure())
       FAIL() << "seed " << seed;
   }

@@ -18,18 +18,18 @@ using namespace mlir::tofu::search;
 
 namespace {
 
-/// The least bytes of all plans of a graph without carried or initial values:
+/// The least cost of all plans of a graph without carried or initial values:
 /// every combination of strategies, and for each the best layout of every
 /// value, which depends on no other.
 class AllPlans {
 public:
   AllPlans(const PartitionGraph &graph, const Mesh &mesh,
            const SearchOptions &options)
-      : graph(graph), mesh(mesh), options(options), model(mesh) {}
+      : graph(graph), mesh(mesh), options(options), model(mesh, options) {}
 
   int64_t run() {
     strategies.resize(graph.operators.size());
-    choose(0);
+    choose(0, 0);
     return least;
   }
 
@@ -79,19 +79,24 @@ private:
     return true;
   }
 
-  void choose(unsigned op) {
+  void choose(unsigned op, int64_t work) {
+    if (work >= least)
+      return;
     if (op == graph.operators.size()) {
-      int64_t sum = 0;
+      int64_t sum = work;
       for (unsigned value = 0; value < graph.values.size() && sum < least;
            ++value)
         sum += leastOf(value);
       least = std::min(least, sum);
       return;
     }
-    for (const Cuts &cuts : allCuts(graph.operators[op].dims.size()))
-      if (isAllowed(graph.operators[op].dims, cuts, 0)) {
+    // Work is replicated only where that is what counts.
+    uint64_t mayBeWhole = options.objective == Objective::Time ? ~0 : 0;
+    const Operator &mine = graph.operators[op];
+    for (const Cuts &cuts : allCuts(mine.dims.size()))
+      if (isAllowed(mine.dims, cuts, mayBeWhole)) {
         strategies[op] = cuts;
-        choose(op + 1);
+        choose(op + 1, work + model.workCost(graph, mine, cuts.strategy()));
       }
   }
 
@@ -127,11 +132,11 @@ private:
             llvm::is_contained(read, need.family))
           continue;
         read.push_back(need.family);
-        cost += model.movedBytes(value, held, need);
+        cost += model.readCost(value, held, need);
       }
       for (unsigned i = 0; i < op.results.size(); ++i)
         if (op.results[i].value == number)
-          cost += model.movedBytes(
+          cost += model.writeCost(
               value, model.resultShards(op, i, cuts.strategy(), value), held);
     }
     return cost;
@@ -168,7 +173,81 @@ void compare(unsigned seed, unsigned numOps, int64_t devices) {
   EXPECT_EQ(result.lowerBound, expected) << "seed " << seed;
 }
 
+/// Devices and links of many kinds: latencies, or moves, or work may be what
+/// takes time, and links be alike or not.
+Rates ratesOf(unsigned seed, const Mesh &mesh) {
+  std::mt19937 random(seed);
+  auto pick = [&](std::initializer_list<double> from) {
+    return from.begin()[random() % from.size()];
+  };
+  Rates rates;
+  rates.numDevices = mesh.numDevices();
+  rates.flops = {1e9, 2e9, 4e9};
+  rates.memoryBandwidth = pick({1e9, 1e10, 1e11});
+  for (unsigned axis = 0; axis < mesh.numAxes(); ++axis)
+    rates.axes.push_back(
+        {pick({0, 20e-9, 200e-9}), pick({0.1e9, 1e9, 1e9, 10e9})});
+  return rates;
+}
+
+/// Whether an operator of the plan leaves an axis out that could cut it.
+bool replicatesWork(const PartitionGraph &graph, const Plan &plan) {
+  for (auto [op, strategy] :
+       llvm::zip_equal(graph.operators, plan.strategies)) {
+    uint64_t whole = axesNotIn({strategy.dims, {}, 0});
+    for (unsigned axis = 0; axis < plan.mesh.numAxes(); ++axis)
+      for (auto [dim, axes] : llvm::zip_equal(op.dims, strategy.dims))
+        if (whole >> axis & 1 &&
+            smallestPart(dim.size, axes, plan.mesh) >= plan.mesh.sizes[axis])
+          return true;
+  }
+  return false;
+}
+
+/// Says whether the best plan replicates work.
+bool compareTimes(unsigned seed, unsigned numOps, Mesh mesh) {
+  std::mt19937 random(seed);
+  PartitionGraph graph = smallProgram(random, numOps);
+  for (Operator &op : graph.operators) {
+    op.flops = 1 + random() % 3;
+    op.precision = Precision(random() % 3);
+  }
+  SearchOptions options;
+  options.objective = Objective::Time;
+  options.rates = ratesOf(seed, mesh);
+  options.charge = seed & 1 ? Charge::PerUse : Charge::Once;
+  options.replication = seed & 2;
+  int64_t expected = AllPlans(graph, mesh, options).run();
+  SearchResult result = searchExact(graph, mesh, options);
+  std::optional<std::string> wrong = checkPlan(graph, result.plan);
+  EXPECT_FALSE(wrong) << *wrong;
+  EXPECT_EQ(result.plan.totalTime, expected) << "seed " << seed;
+  EXPECT_EQ(result.lowerBound, expected) << "seed " << seed;
+  // The plan is valued as it was found.
+  Plan again = result.plan;
+  countTimes(graph, again, options.charge, *options.rates);
+  EXPECT_EQ(again.totalTime, result.plan.totalTime);
+  EXPECT_GE(searchRecursive(graph, mesh, options).plan.totalTime, expected);
+  return replicatesWork(graph, result.plan);
+}
+
 } // namespace
+
+TEST(JointSearch, AgreesWithAllPlansInTimeOnOneAxis) {
+  unsigned replicating = 0;
+  for (unsigned seed = 0; seed < 120; ++seed)
+    replicating +=
+        compareTimes(seed, 1 + seed % 5, {{"a"}, {seed % 2 ? 3 : 2}});
+  EXPECT_GE(replicating, 5u);
+}
+
+TEST(JointSearch, AgreesWithAllPlansInTimeOnTwoAxes) {
+  unsigned replicating = 0;
+  for (unsigned seed = 200; seed < 320; ++seed)
+    replicating +=
+        compareTimes(seed, 1 + seed % 3, {{"a", "b"}, {2, seed % 2 ? 2 : 3}});
+  EXPECT_GE(replicating, 10u);
+}
 
 TEST(JointSearch, AgreesWithAllPlansOnTwoDevices) {
   for (unsigned seed = 0; seed < 350; ++seed)

@@ -309,25 +309,30 @@ FailureOr<Program> tofu::makeProgram(OwningOpRef<ModuleOp> module,
 // The unpartitioned program
 //===----------------------------------------------------------------------===//
 
-/// Takes the plan off a planned program.
+/// Takes the plan off a planned program, or what is asked of it off another.
 static void removePlan(ModuleOp module) {
   module.walk([](ReshardOp reshard) {
     reshard.getResult().replaceAllUsesWith(reshard.getInput());
     reshard.erase();
   });
   for (auto function : module.getOps<func::FuncOp>()) {
-    for (unsigned i = 0; i < function.getNumArguments(); ++i)
-      function.removeArgAttr(i, TofuDialect::kLayout);
-    for (unsigned i = 0; i < function.getNumResults(); ++i)
-      function.removeResultAttr(
-          i, StringAttr::get(module.getContext(), TofuDialect::kLayout));
+    for (StringRef name : {TofuDialect::kLayout, TofuDialect::kForbid,
+                           TofuDialect::kTie, TofuDialect::kPriority}) {
+      auto attr = StringAttr::get(module.getContext(), name);
+      for (unsigned i = 0; i < function.getNumArguments(); ++i)
+        function.removeArgAttr(i, attr);
+      for (unsigned i = 0; i < function.getNumResults(); ++i)
+        function.removeResultAttr(i, attr);
+    }
   }
   module.walk([](Operation *op) {
     // What declarations say is not of the plan.
     if (isa<func::FuncOp>(op))
       return;
-    for (StringRef name : {TofuDialect::kSemantics, TofuDialect::kStrategy,
-                           TofuDialect::kLayouts, TofuDialect::kLayout})
+    for (StringRef name :
+         {TofuDialect::kSemantics, TofuDialect::kStrategy,
+          TofuDialect::kLayouts, TofuDialect::kLayout, TofuDialect::kForbid,
+          TofuDialect::kTie, TofuDialect::kPriority})
       op->removeDiscardableAttr(name);
   });
   for (auto mesh : llvm::make_early_inc_range(module.getOps<MeshOp>()))

@@ -84,8 +84,9 @@ std::vector<DimCuts> mlir::tofu::search::listCuts(const Value &value,
 //===----------------------------------------------------------------------===//
 
 Alternatives::Alternatives(const PartitionGraph &graph, const Plan &plan,
-                           Charge charge)
-    : graph(graph), plan(plan), charge(charge), model(plan.mesh),
+                           const SearchOptions &options)
+    : graph(graph), plan(plan), charge(options.charge),
+      totalCost(costOf(plan, options.objective)), model(plan.mesh, options),
       uses(graph.values.size()) {
   for (auto [i, op] : llvm::enumerate(graph.operators)) {
     llvm::SmallSetVector<unsigned, 4> values;
@@ -119,14 +120,14 @@ Alternatives::usesOf(unsigned index, const Strategy &strategy, unsigned value) {
   return found;
 }
 
-/// Bytes of all reads of what operator `index` reads, by anyone, and of its
-/// results.
-int64_t Alternatives::bytesAround(unsigned index, const Strategy &strategy) {
+/// Costs of all reads of what operator `index` reads, by anyone, of its results
+/// and its work.
+int64_t Alternatives::costAround(unsigned index, const Strategy &strategy) {
   const Operator &op = graph.operators[index];
   llvm::SmallSetVector<unsigned, 4> values;
   for (const Operand &operand : op.operands)
     values.insert(operand.value);
-  int64_t bytes = 0;
+  int64_t cost = model.workCost(graph, op, strategy);
   for (unsigned value : values) {
     CostModel::Shards held =
         model.layoutShards(graph.values[value], plan.layouts[value]);
@@ -139,16 +140,16 @@ int64_t Alternatives::bytesAround(unsigned index, const Strategy &strategy) {
           llvm::ArrayRef(all).take_front(i),
           [&, &use = use](const Use &other) { return other.need == use.need; });
       if (charge == Charge::PerUse || !isCopied)
-        bytes += model.movedBytes(graph.values[value], held, use.need);
+        cost += model.readCost(graph.values[value], held, use.need);
     }
   }
   for (auto [i, result] : llvm::enumerate(op.results)) {
     const Value &value = graph.values[result.value];
-    bytes +=
-        model.movedBytes(value, model.resultShards(op, i, strategy, value),
-                         model.layoutShards(value, plan.layouts[result.value]));
+    cost +=
+        model.writeCost(value, model.resultShards(op, i, strategy, value),
+                        model.layoutShards(value, plan.layouts[result.value]));
   }
-  return bytes;
+  return cost;
 }
 
 /// Whether the results may stay partial as they do in the plan.
@@ -192,16 +193,16 @@ std::vector<Strategy> Alternatives::strategiesOf(unsigned index) const {
 }
 
 std::vector<Alternative> Alternatives::of(unsigned index) {
-  int64_t others = plan.totalBytes - bytesAround(index, plan.strategies[index]);
+  int64_t others = totalCost - costAround(index, plan.strategies[index]);
   std::vector<Strategy> strategies = strategiesOf(index);
-  // By bytes, then in the order that they are listed in.
+  // By cost, then in the order that they are listed in.
   std::vector<std::pair<int64_t, size_t>> order;
   for (auto [i, strategy] : llvm::enumerate(strategies))
-    order.push_back({others + bytesAround(index, strategy), i});
+    order.push_back({others + costAround(index, strategy), i});
   llvm::sort(order);
   std::vector<Alternative> all;
-  for (auto [bytes, i] : order)
-    all.push_back({std::move(strategies[i]), bytes});
+  for (auto [cost, i] : order)
+    all.push_back({std::move(strategies[i]), cost});
   return all;
 }
 

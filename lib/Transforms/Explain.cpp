@@ -50,7 +50,8 @@ static void printTensors(raw_ostream &os, const PlanGraph &graph,
 
 static void explainOperator(raw_ostream &os, const PlanGraph &graph,
                             const search::Plan &plan,
-                            search::Alternatives &alternatives, unsigned i) {
+                            search::Alternatives &alternatives,
+                            search::Objective objective, unsigned i) {
   const search::Operator &op = graph.graph.operators[i];
   func::FuncOp function = graph.function;
   os << "operator " << i << " of @" << function.getName() << ": " << op.name
@@ -62,31 +63,32 @@ static void explainOperator(raw_ostream &os, const PlanGraph &graph,
     return;
   os << "  what the plan would cost with each strategy, all else as it is:\n";
   for (const search::Alternative &other : alternatives.of(i))
-    os << llvm::formatv("  {0} {1,14} bytes {2,14}  {3}\n",
-                        other.strategy == plan.strategies[i] ? '*' : ' ',
-                        other.totalBytes,
-                        getChangeText(other.totalBytes - plan.totalBytes),
-                        getText(other.strategy, plan.mesh));
+    os << llvm::formatv(
+        "  {0} {1,14} {2} {3,14}  {4}\n",
+        other.strategy == plan.strategies[i] ? '*' : ' ',
+        getCostText(other.totalCost, objective), getUnit(objective),
+        getChangeText(other.totalCost - costOf(plan, objective), objective),
+        getText(other.strategy, plan.mesh));
 }
 
 LogicalResult mlir::tofu::explainOperators(raw_ostream &os,
                                            const PlanGraph &graph,
                                            const search::Plan &plan,
-                                           search::Charge charge,
+                                           const search::SearchOptions &options,
                                            StringRef where) {
-  search::Alternatives alternatives(graph.graph, plan, charge);
+  search::Alternatives alternatives(graph.graph, plan, options);
   bool found = false;
   for (auto [i, planned] : llvm::enumerate(graph.operators)) {
     if (where != std::to_string(i) && where != getText(planned.op->getLoc()))
       continue;
-    explainOperator(os, graph, plan, alternatives, i);
+    explainOperator(os, graph, plan, alternatives, options.objective, i);
     found = true;
   }
   return success(found);
 }
 
 void mlir::tofu::remarkDearest(const PlanGraph &graph, const search::Plan &plan,
-                               search::Charge charge) {
+                               const search::SearchOptions &options) {
   func::FuncOp function = graph.function;
   if (!function.getContext()->getRemarkEngine())
     return;
@@ -96,7 +98,10 @@ void mlir::tofu::remarkDearest(const PlanGraph &graph, const search::Plan &plan,
       dearest.push_back({-bytes, i});
   llvm::sort(dearest);
   dearest.truncate(std::min(dearest.size(), kMostRemarks));
-  search::Alternatives alternatives(graph.graph, plan, charge);
+  // Remarks are about bytes, whatever the plan is least in.
+  search::SearchOptions inBytes = options;
+  inBytes.objective = search::Objective::Bytes;
+  search::Alternatives alternatives(graph.graph, plan, inBytes);
   for (auto [bytes, i] : dearest) {
     auto remark = remark::analysis(graph.operators[i].op->getLoc(),
                                    remark::RemarkOpts::name("Bytes")
@@ -111,6 +116,6 @@ void mlir::tofu::remarkDearest(const PlanGraph &graph, const search::Plan &plan,
            << remark::metric("TotalBytes", plan.totalBytes);
     if (std::optional<search::Alternative> other = alternatives.runnerUp(i))
       remark << remark::metric("RunnerUp", getText(other->strategy, plan.mesh))
-             << remark::metric("RunnerUpTotalBytes", other->totalBytes);
+             << remark::metric("RunnerUpTotalBytes", other->totalCost);
   }
 }

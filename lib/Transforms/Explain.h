@@ -14,22 +14,24 @@
 
 namespace mlir::tofu {
 
-/// Prints the plan as a table whose lines sum to the total.
+/// Prints the plan as a table whose lines sum to the total; with times, if that
+/// is what the plan is to be least in.
 void printPlan(raw_ostream &os, const PlanGraph &graph,
                const search::Plan &plan, const search::PeakMemory &peak,
-               search::Charge charge);
+               const search::SearchOptions &options);
 
 /// Prints how the operators at `where` are cut, what they receive, and every
 /// strategy of theirs with what the plan would cost. `where` is the number of
 /// an operator, or the name or line of its location. Fails if there is none.
 LogicalResult explainOperators(raw_ostream &os, const PlanGraph &graph,
-                               const search::Plan &plan, search::Charge charge,
+                               const search::Plan &plan,
+                               const search::SearchOptions &options,
                                StringRef where);
 
 /// Gives remarks for the operators that receive the most bytes, through the
 /// context's remark engine, if it has one.
 void remarkDearest(const PlanGraph &graph, const search::Plan &plan,
-                   search::Charge charge);
+                   const search::SearchOptions &options);
 
 /// Prints the operators and values of which `plan` and `other`, a plan of the
 /// same function, differ.

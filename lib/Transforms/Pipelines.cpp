@@ -31,6 +31,8 @@ void mlir::tofu::addTofuPartitionPipeline(OpPassManager &pm,
   plan.algorithm = options.algorithm;
   plan.seed = options.seed;
   plan.replication = options.replication;
+  plan.objective = options.objective;
+  plan.machine = options.machine;
   plan.partials = options.partials;
   plan.charge = options.charge;
   plan.sizeHint = options.sizeHint;

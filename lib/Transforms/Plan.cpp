@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Explain.h"
+#include "MachineSpec.h"
 #include "PlanGraph.h"
 #include "PlanJson.h"
 #include "PlanPins.h"
@@ -33,6 +34,8 @@ using namespace mlir::tofu;
 static constexpr StringLiteral kMeshName = "mesh";
 /// The largest size that makes sense for a tensor dim.
 static constexpr int64_t kMostHint = int64_t(1) << 31;
+/// Picoseconds of a plan, at most: what rules a plan out is more.
+static constexpr double kMostTime = double(int64_t(1) << 51);
 /// Of the files with plans.
 static constexpr int64_t kFormat = 1;
 
@@ -66,9 +69,9 @@ static StringRef getSymbol(Operation *op) {
 namespace {
 /// What the functions of a module have in common.
 struct Totals {
-  int64_t bytes = 0;
+  int64_t bytes = 0, time = 0, workTime = 0;
   int64_t peakBytes = 0; ///< the most of any function
-  /// Of the bytes; nothing if an algorithm gave none.
+  /// Of the bytes, or of the time; nothing if an algorithm gave none.
   std::optional<int64_t> lowerBound = 0;
   int64_t variables = 0, classes = 0;
   double seconds = 0;
@@ -88,7 +91,9 @@ struct PlanPass : public tofu::impl::PlanPassBase<PlanPass> {
   void runOnOperation() override {
     meshInfo = {};
     loaded.reset();
-    if (failed(readOptions()))
+    machineInfo.reset();
+    options = {};
+    if (failed(readOptions()) || failed(readMachine()))
       return signalPassFailure();
     Totals totals;
     // The other plan may be on another mesh.
@@ -118,6 +123,10 @@ private:
   InFlightDiagnostic error() { return getOperation().emitError("tofu-plan: "); }
 
   LogicalResult readOptions() {
+    if (objective == "time")
+      options.objective = search::Objective::Time;
+    else if (objective != "bytes")
+      return error() << "objective must be bytes or time, not " << objective;
     options.replication = replication;
     options.partials = partials;
     if (charge == "once")
@@ -185,6 +194,31 @@ private:
     return success();
   }
 
+  /// The machine that the options name, or else, if times are asked for, that
+  /// of the module.
+  LogicalResult readMachine() {
+    ArrayRef<StringRef> names = search::Machine::getNames();
+    if (!machine.empty()) {
+      machineInfo = search::Machine::named(machine);
+      if (!machineInfo)
+        return error() << "machine must be one of " << llvm::join(names, ", ")
+                       << ", not " << machine;
+    } else if (options.objective == search::Objective::Time) {
+      if (!hasMachine(getOperation()))
+        return error() << "objective=time needs a machine: say machine= with "
+                          "one of "
+                       << llvm::join(names, ", ")
+                       << ", or give the module a dlti.target_system_spec";
+      FailureOr<search::Machine> read = tofu::readMachine(getOperation());
+      if (failed(read))
+        return failure();
+      machineInfo = std::move(*read);
+    }
+    if (machineInfo && machineInfo->memoryBytes && memoryPerDevice.empty())
+      options.memoryLimit = machineInfo->memoryBytes;
+    return success();
+  }
+
   LogicalResult readJson() {
     std::string message;
     auto file = openInputFile(load, &message);
@@ -239,12 +273,37 @@ private:
     return success();
   }
 
+  LogicalResult layOutMesh() {
+    if (!machineInfo)
+      return success();
+    std::string why;
+    options.rates = search::layOut(*machineInfo, meshInfo, why);
+    if (!options.rates)
+      return error() << why;
+    return success();
+  }
+
+  /// Fails, with an error, if costs of a plan would overflow.
+  LogicalResult checkCountable(PlanGraph &graph, const search::Mesh &mesh,
+                               const std::optional<search::Rates> &rates) {
+    if (!isCountable(graph.graph, mesh.numDevices()))
+      return graph.function.emitError()
+             << "tensors are too large for the bytes of a plan to be counted";
+    if (rates && search::mostTime(graph.graph, *rates) > kMostTime)
+      return graph.function.emitError()
+             << "takes too long on this machine for the time of a plan to be "
+                "counted";
+    return success();
+  }
+
   LogicalResult setUpMesh() {
     if (failed(chooseMesh()))
       return failure();
     if (devices != 0 && meshInfo.numDevices() != devices)
       return error() << "devices is " << devices.getValue() << ", the mesh has "
                      << meshInfo.numDevices();
+    if (failed(layOutMesh()))
+      return failure();
     ModuleOp module = getOperation();
     meshSymbol = FlatSymbolRefAttr::get(module.getContext(), kMeshName);
     for (MeshOp op : module.getOps<MeshOp>()) {
@@ -265,9 +324,8 @@ private:
 
   LogicalResult plan(func::FuncOp function, Totals &totals) {
     PlanGraph graph(function, sizeHint);
-    if (!isCountable(graph.graph, meshInfo.numDevices()))
-      return function.emitError()
-             << "tensors are too large for the bytes of a plan to be counted";
+    if (failed(checkCountable(graph, meshInfo, options.rates)))
+      return failure();
     search::Plan result;
     if (failed(loaded ? loadPlan(graph, result)
                       : searchPlan(graph, result, totals)) ||
@@ -281,15 +339,22 @@ private:
              << "@" << function.getSymName()
              << (loaded ? " needs " : " needs at least ") << peak.bytes
              << " bytes per device with "
-             << (loaded ? "this plan" : "the plans that were found")
-             << ", memory-per-device is " << *options.memoryLimit;
+             << (loaded ? "this plan" : "the plans that were found") << ", "
+             << (memoryPerDevice.empty() ? "the machine's devices have "
+                                         : "memory-per-device is ")
+             << *options.memoryLimit;
+    if (options.rates)
+      search::countTimes(graph.graph, result, options.charge, *options.rates);
     totals.bytes += result.totalBytes;
+    totals.time += result.totalTime;
+    totals.workTime += result.workTime;
     totals.peakBytes = std::max(totals.peakBytes, peak.bytes);
     if (!json.empty())
-      totals.functions.push_back(toJson(graph, result, peak));
+      totals.functions.push_back(
+          toJson(graph, result, peak, options.rates.has_value()));
     if (!graphviz.empty())
       totals.dot += getDot(graph, result);
-    remarkDearest(graph, result, options.charge);
+    remarkDearest(graph, result, options);
     return report(graph, result, peak, totals);
   }
 
@@ -435,10 +500,10 @@ private:
   LogicalResult report(const PlanGraph &graph, const search::Plan &result,
                        const search::PeakMemory &peak, Totals &totals) {
     if (print)
-      printPlan(llvm::errs(), graph, result, peak, options.charge);
+      printPlan(llvm::errs(), graph, result, peak, options);
     if (!explain.empty())
-      totals.explained |= succeeded(explainOperators(
-          llvm::errs(), graph, result, options.charge, explain));
+      totals.explained |= succeeded(
+          explainOperators(llvm::errs(), graph, result, options, explain));
     if (diff.empty())
       return success();
     return compare(graph, result, *totals.other);
@@ -492,6 +557,7 @@ private:
         {"format", kFormat},
         {"devices", meshInfo.numDevices()},
         {"mesh", toJson(meshInfo)},
+        {"objective", objective.getValue()},
         {"options", llvm::json::Object{{"algorithm", algorithm.getValue()},
                                        {"replication", bool(replication)},
                                        {"partials", bool(partials)},
@@ -502,15 +568,25 @@ private:
         {"search_seconds", totals.seconds},
         {"exact", totals.exact},
         {"functions", std::move(totals.functions)}};
+    if (machineInfo) {
+      object["machine"] = machineInfo->name;
+      object["total_seconds"] = toSeconds(totals.time);
+      object["compute_seconds"] = toSeconds(totals.workTime);
+    }
     if (totals.lowerBound && !loaded) {
-      object["lower_bound_bytes"] = *totals.lowerBound;
-      object["gap"] = totals.bytes ? double(totals.bytes - *totals.lowerBound) /
-                                         totals.bytes
-                                   : 0.0;
+      bool isTimed = options.objective == search::Objective::Time;
+      int64_t cost = isTimed ? totals.time : totals.bytes;
+      if (isTimed)
+        object["lower_bound_seconds"] = toSeconds(*totals.lowerBound);
+      else
+        object["lower_bound_bytes"] = *totals.lowerBound;
+      object["gap"] =
+          cost ? double(cost - *totals.lowerBound) / double(cost) : 0.0;
       object["variables"] = totals.variables;
       object["classes"] = totals.classes;
       // The plans that the bound is of.
-      object["space"] = llvm::json::Object{{"replication", bool(replication)},
+      object["space"] = llvm::json::Object{{"objective", objective.getValue()},
+                                           {"replication", bool(replication)},
                                            {"partials", bool(partials)},
                                            {"charge", charge.getValue()},
                                            {"mesh", toJson(meshInfo)}};
@@ -524,6 +600,7 @@ private:
   search::SearchOptions options;
   decltype(search::Algorithm::search) searchAlgorithm = nullptr;
   search::Mesh meshInfo;
+  std::optional<search::Machine> machineInfo;
   FlatSymbolRefAttr meshSymbol;
   std::optional<llvm::json::Object> loaded;
 };

@@ -11,6 +11,7 @@
 #include "Tofu/Transforms/Remade.h"
 
 #include "mlir/Interfaces/CallInterfaces.h"
+#include "mlir/Interfaces/CastInterfaces.h"
 #include "llvm/ADT/EquivalenceClasses.h"
 #include "llvm/Support/MD5.h"
 
@@ -172,6 +173,67 @@ static SmallVector<uint64_t, 2> keepLinear(ArrayRef<uint64_t> sets,
   return result;
 }
 
+/// Whether `op`, in the body of another, computes something of scalars; a cast
+/// doesn't, and neither does what only says where something is.
+static bool isArithmetic(Operation &op) {
+  auto isIndex = llvm::IsaPred<IndexType>;
+  return op.getNumOperands() > 0 && op.getNumResults() > 0 &&
+         op.getNumRegions() == 0 && !isa<CastOpInterface>(op) &&
+         llvm::none_of(op.getOperandTypes(), llvm::IsaPred<ShapedType>) &&
+         !llvm::all_of(op.getResultTypes(), isIndex);
+}
+
+/// Arithmetic operations per point of the iteration space: those of the body,
+/// so that a multiply-add is two. An operation of complex numbers counts as
+/// four, the mean of an addition and a multiplication. Without a body, one, or
+/// two if something is summed.
+static int64_t countFlops(Operation *op, const search::Operator &described) {
+  if (op->getNumRegions() != 1 || !op->getRegion(0).hasOneBlock()) {
+    bool reduces =
+        llvm::any_of(described.dims, [](const search::IterationDim &dim) {
+          return dim.kind == search::DimKind::Reduction;
+        });
+    return reduces ? 2 : 1;
+  }
+  int64_t flops = 0;
+  for (Operation &inner : op->getRegion(0).front())
+    if (isArithmetic(inner))
+      flops += isa<ComplexType>(inner.getResult(0).getType()) ? 4 : 1;
+  return flops;
+}
+
+/// What operands of `type` are computed in; nothing if they are no floats.
+static std::optional<search::Precision> getPrecision(Type type) {
+  type = getElementTypeOrSelf(type);
+  if (auto complex = dyn_cast<ComplexType>(type))
+    type = complex.getElementType();
+  if (!isa<FloatType>(type))
+    return std::nullopt;
+  if (type.isF64())
+    return search::Precision::Double;
+  return type.isF16() || type.isBF16() ? search::Precision::Half
+                                       : search::Precision::Single;
+}
+
+/// The widest of the types that `op` reads, but for initial values: devices
+/// multiply narrow types fast even where they add up in a wide one. Of what it
+/// makes, if it reads no floats.
+static search::Precision getPrecision(Operation *op,
+                                      const search::Operator &described) {
+  std::optional<search::Precision> widest;
+  auto take = [&](Type type) {
+    if (std::optional<search::Precision> its = getPrecision(type))
+      widest = widest ? std::min(*widest, *its) : *its;
+  };
+  for (auto [i, operand] : llvm::enumerate(getTensorOperands(op)))
+    if (described.operands[i].initOf < 0)
+      take(operand.getType());
+  if (!widest)
+    for (Type type : op->getResultTypes())
+      take(type);
+  return widest.value_or(search::Precision::Single);
+}
+
 void PlanGraph::addOperator(Operation *op) {
   // Every device makes what it needs of it, and knows all sizes.
   if ((op->getNumResults() == 1 && isConstantTensor(op->getResult(0))) ||
@@ -195,6 +257,9 @@ void PlanGraph::addOperator(Operation *op) {
   search::Operator added;
   added.name = getOperatorName(op);
   added.dims = described.dims;
+  added.flops = countFlops(op, described);
+  added.precision = getPrecision(op, described);
+  added.times = getTripCount(op->getBlock());
   for (auto [i, value] : llvm::enumerate(getTensorOperands(op))) {
     if (semantics && !semantics.getOperands()[i].getRead())
       continue;

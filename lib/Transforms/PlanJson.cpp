@@ -48,6 +48,10 @@ static json::Array layoutsOf(Operation *op) {
   return array;
 }
 
+double mlir::tofu::toSeconds(int64_t picoseconds) {
+  return double(picoseconds) * 1e-12;
+}
+
 static json::Object toJson(const PlannedOperator &planned,
                            const search::Bytes &bytes) {
   json::Object object{{"operator", getOperatorName(planned.op)},
@@ -81,12 +85,14 @@ static json::Array boundaryLayouts(unsigned count,
 
 json::Object mlir::tofu::toJson(const PlanGraph &graph,
                                 const search::Plan &plan,
-                                const search::PeakMemory &peak) {
+                                const search::PeakMemory &peak, bool isTimed) {
   func::FuncOp function = graph.function;
   json::Array operators;
   for (auto [planned, bytes] :
        llvm::zip_equal(graph.operators, plan.operatorBytes))
     operators.push_back(::toJson(planned, bytes));
+  for (auto [i, time] : llvm::enumerate(plan.operatorTimes))
+    (*operators[i].getAsObject())["seconds"] = toSeconds(time);
   json::Array branches;
   for (Operation *op : graph.branches)
     branches.push_back(json::Object{
@@ -100,7 +106,7 @@ json::Object mlir::tofu::toJson(const PlanGraph &graph,
     globals.push_back(json::Object{{"name", op.getSymName().str()},
                                    {"layout", toText(getGlobalLayout(op))}});
   }
-  return json::Object{
+  json::Object object{
       {"name", function.getName().str()},
       {"hash", graph.getHash()},
       {"total_bytes", plan.totalBytes},
@@ -121,6 +127,15 @@ json::Object mlir::tofu::toJson(const PlanGraph &graph,
       {"branches", std::move(branches)},
       {"globals", std::move(globals)},
       {"carried_bytes", ::toJson(plan.carriedBytes)}};
+  if (!isTimed)
+    return object;
+  object["total_seconds"] = toSeconds(plan.totalTime);
+  object["compute_seconds"] = toSeconds(plan.workTime);
+  json::Array carried;
+  for (int64_t time : plan.carriedTimes)
+    carried.push_back(toSeconds(time));
+  object["carried_seconds"] = std::move(carried);
+  return object;
 }
 
 //===----------------------------------------------------------------------===//

@@ -16,9 +16,12 @@
 namespace mlir::tofu {
 
 /// The plan of one function: its hash, bytes, memory, and every strategy and
-/// layout as the text of its attribute. The attributes must have been written.
+/// layout as the text of its attribute, and its times, if they have been
+/// counted. The attributes must have been written.
 llvm::json::Object toJson(const PlanGraph &graph, const search::Plan &plan,
-                          const search::PeakMemory &peak);
+                          const search::PeakMemory &peak, bool isTimed);
+
+double toSeconds(int64_t picoseconds);
 
 /// Sets the attributes of the function from a plan of it. `complain` gets what
 /// is wrong with the file; nothing is set then.

@@ -91,8 +91,23 @@ std::string mlir::tofu::getValueText(const PlanGraph &graph, unsigned value) {
          (result ? " result " : " argument ") + number;
 }
 
-std::string mlir::tofu::getChangeText(int64_t bytes) {
-  return (bytes < 0 ? "" : "+") + std::to_string(bytes);
+std::string mlir::tofu::getCostText(int64_t cost, search::Objective objective) {
+  if (objective == search::Objective::Bytes)
+    return std::to_string(cost);
+  int64_t picoseconds = std::abs(cost);
+  std::string fraction = std::to_string(picoseconds % 1000000);
+  fraction.insert(0, 6 - fraction.size(), '0');
+  return (cost < 0 ? "-" : "") + std::to_string(picoseconds / 1000000) + "." +
+         fraction;
+}
+
+StringRef mlir::tofu::getUnit(search::Objective objective) {
+  return objective == search::Objective::Bytes ? "bytes" : "us";
+}
+
+std::string mlir::tofu::getChangeText(int64_t cost,
+                                      search::Objective objective) {
+  return (cost < 0 ? "" : "+") + getCostText(cost, objective);
 }
 
 int64_t mlir::tofu::getSum(ArrayRef<int64_t> numbers) {

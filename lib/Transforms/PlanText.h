@@ -34,8 +34,14 @@ std::string getText(Location loc);
 /// What a value is called: argument 0, result 1 of operator 5.
 std::string getValueText(const PlanGraph &graph, unsigned value);
 
-/// More or less bytes: +96, -24, +0.
-std::string getChangeText(int64_t bytes);
+/// Bytes, or picoseconds as microseconds, exactly; and what these are called.
+std::string getCostText(int64_t cost, search::Objective objective);
+StringRef getUnit(search::Objective objective);
+
+/// More or less of them: +96, -24, +0.
+std::string
+getChangeText(int64_t cost,
+              search::Objective objective = search::Objective::Bytes);
 
 int64_t getSum(ArrayRef<int64_t> numbers);
 

@@ -82,6 +82,7 @@
 // CHECK-NEXT: "size": 2
 // CHECK-NEXT: }
 // CHECK-NEXT: ],
+// CHECK-NEXT: "objective": "bytes",
 // CHECK-NEXT: "options": {
 // CHECK: "charge": "once",
 // CHECK-NEXT: "partials": false,

@@ -34,18 +34,20 @@ std::vector<DimCuts> listCuts(const Value &value, const Mesh &mesh,
 /// The axes of a mesh that have more than one part.
 Axes axesThatSplit(const Mesh &mesh);
 
-/// Another strategy of an operator, and the bytes of the plan with it.
+/// Another strategy of an operator, and what the plan costs with it.
 struct Alternative {
   Strategy strategy;
-  int64_t totalBytes = 0;
+  int64_t totalCost = 0;
 };
 
 /// What a plan would cost if one operator were cut otherwise and nothing else
 /// changed.
 class Alternatives {
 public:
-  /// `plan`, whose bytes have been counted under `charge`, must outlive this.
-  Alternatives(const PartitionGraph &graph, const Plan &plan, Charge charge);
+  /// `plan`, which has been counted as `options` charge it, must outlive this.
+  /// Costs are what they minimise.
+  Alternatives(const PartitionGraph &graph, const Plan &plan,
+               const SearchOptions &options);
 
   /// The strategies of operator `index` under which the plan is valid, its own
   /// among them, the cheapest first. One if it is pinned.
@@ -65,11 +67,12 @@ private:
   bool fitsResults(const Operator &op, const Strategy &strategy) const;
   llvm::SmallVector<Use, 4> usesOf(unsigned index, const Strategy &strategy,
                                    unsigned value);
-  int64_t bytesAround(unsigned index, const Strategy &strategy);
+  int64_t costAround(unsigned index, const Strategy &strategy);
 
   const PartitionGraph &graph;
   const Plan &plan;
   Charge charge;
+  int64_t totalCost;
   CostModel model;
   std::vector<llvm::SmallVector<Use, 4>> uses; ///< per value
 };

@@ -42,6 +42,14 @@ struct TofuPartitionOptions : public PassPipelineOptions<TofuPartitionOptions> {
           "megatron, "
           "icml18, equal-chop, all-row-greedy, spartan, random, any"),
       llvm::cl::init("recursive")};
+  Option<std::string> objective{
+      *this, "objective",
+      llvm::cl::desc("What the plan is to be least in: bytes or time"),
+      llvm::cl::init("bytes")};
+  Option<std::string> machine{
+      *this, "machine",
+      llvm::cl::desc("What times are of: p2.8xlarge, dgx-h100, h100x8x16 or "
+                     "host; by default the module's machine")};
   Option<uint64_t> seed{
       *this, "seed", llvm::cl::desc("Of algorithm=random and any: which plan"),
       llvm::cl::init(0)};

@@ -48,10 +48,10 @@ def AnnotatePass : Pass<"tofu-annotate", "::mlir::ModuleOp"> {
 }
 
 def PlanPass : Pass<"tofu-plan", "::mlir::ModuleOp"> {
-  let summary = "Searches for the plan that moves the fewest bytes";
+  let summary = "Searches for the plan that moves the fewest bytes, or is fastest";
   let description = [{
-    Chooses a strategy for every operation and a layout for every value, one step
-    per mesh axis, so that devices receive the fewest bytes, and writes them as
+    Chooses a strategy for every operation and a layout for every value, so that
+    devices receive the fewest bytes, or take the least time, and writes them as
     attributes. Public functions are planned, one after the other; where they use
     the same globals, these lie as the first of the plans has them.
 
@@ -68,6 +68,21 @@ def PlanPass : Pass<"tofu-plan", "::mlir::ModuleOp"> {
     The plan's file and table say what it takes of each device's memory: the most
     that one holds while the operations run in the program's order, each with
     buffers of its own. Arguments are held throughout, as they are the caller's.
+
+    A module may describe its machine. `link_` entries have a number for each
+    level of the machine, outermost first, or one if it has one level; then
+    `link_devices` may be left out. Times are in seconds, all else per second or
+    bytes; `flops_f64` and `flops_f16` (also of bf16) are `flops_f32` if they
+    are not there, and `memory_bytes` is then not known:
+
+    ```mlir
+    module attributes {dlti.target_system_spec = #dlti.target_system_spec<
+      "GPU" = #dlti.target_device_spec<
+        "flops_f32" = 6.7e13, "flops_f64" = 3.4e13, "flops_f16" = 9.89e14,
+        "memory_bandwidth" = 3.35e12, "memory_bytes" = 80000000000,
+        "link_devices" = [2, 8], "link_latency" = [5.0e-6, 3.0e-6],
+        "link_bandwidth" = [5.0e10, 4.5e11]>>} {…}
+    ```
 
     ```mlir
     tofu.mesh @mesh[a0 = 2]
@@ -94,6 +109,16 @@ def PlanPass : Pass<"tofu-plan", "::mlir::ModuleOp"> {
            "dims; spartan: value by value, the largest first. For tests: "
            "random: any plan of the plan space, by seed; any: any valid plan, "
            "in the space or not, by seed">,
+    Option<"objective", "objective", "std::string", "\"bytes\"",
+           "What the plan is to be least in. bytes: received, summed over "
+           "devices, as in the Tofu paper, for which nothing need be known of "
+           "the machine; time: of the work and of what is received, one after "
+           "the other, for which work may be replicated">,
+    Option<"machine", "machine", "std::string", "\"\"",
+           "The devices and links that times are of, and the memory that plans "
+           "keep to: p2.8xlarge, dgx-h100, h100x8x16 or host (plausible figures, "
+           "not measured). By default no times are counted, or with "
+           "objective=time those of the module's dlti.target_system_spec">,
     Option<"seed", "seed", "uint64_t", "0",
            "Of algorithm=random and any: another number gives another plan">,
     Option<"replication", "replication", "bool", "false",
@@ -110,7 +135,8 @@ def PlanPass : Pass<"tofu-plan", "::mlir::ModuleOp"> {
            "all sizes">,
     Option<"memoryPerDevice", "memory-per-device", "std::string", "\"\"",
            "Bytes, or a number of KiB, MiB or GiB, that no device may exceed at any "
-           "moment of a function, such as 16GiB; by default any number. Of the "
+           "moment of a function, such as 16GiB; by default what the machine has, "
+           "or any number if none is given. Of the "
            "plans that are found, the cheapest that fits is chosen; that none does "
            "is an error">,
     Option<"timeBudget", "time-budget", "double", "0",

@@ -58,7 +58,7 @@ TEST(Alternatives, CostWhatThePlanWouldWithThem) {
     options.replication = options.partials = round % 2;
     options.charge = round % 4 < 2 ? Charge::Once : Charge::PerUse;
     Plan plan = searchRandom(graph, mesh, options).plan;
-    Alternatives alternatives(graph, plan, options.charge);
+    Alternatives alternatives(graph, plan, options);
     for (unsigned i = 0; i < graph.operators.size(); ++i) {
       int64_t last = 0;
       for (const Alternative &other : alternatives.of(i)) {
@@ -66,11 +66,39 @@ TEST(Alternatives, CostWhatThePlanWouldWithThem) {
         changed.strategies[i] = other.strategy;
         EXPECT_EQ(checkPlan(graph, changed), std::nullopt);
         countBytes(graph, changed, options.charge);
-        EXPECT_EQ(other.totalBytes, changed.totalBytes);
-        EXPECT_GE(other.totalBytes, last);
-        last = other.totalBytes;
+        EXPECT_EQ(other.totalCost, changed.totalBytes);
+        EXPECT_GE(other.totalCost, last);
+        last = other.totalCost;
       }
     }
+  }
+}
+
+TEST(Alternatives, CostTheTimeThatThePlanWouldTake) {
+  std::mt19937 random(18);
+  for (int round = 0; round < 20; ++round) {
+    PartitionGraph graph = randomProgram(random, 6, round % 2);
+    SearchOptions options;
+    options.seed = round;
+    options.charge = round % 4 < 2 ? Charge::Once : Charge::PerUse;
+    Mesh mesh = {{"a", "b"}, {2, 3}};
+    Rates rates;
+    rates.axes = {{20e-9, 1e9}, {10e-9, 4e9}};
+    rates.numDevices = 6;
+    rates.flops = {1e9, 1e9, 1e9};
+    rates.memoryBandwidth = 1e10;
+    options.objective = Objective::Time;
+    options.rates = rates;
+    Plan plan = searchRandom(graph, mesh, options).plan;
+    countTimes(graph, plan, options.charge, rates);
+    Alternatives alternatives(graph, plan, options);
+    for (unsigned i = 0; i < graph.operators.size(); ++i)
+      for (const Alternative &other : alternatives.of(i)) {
+        Plan changed = plan;
+        changed.strategies[i] = other.strategy;
+        countTimes(graph, changed, options.charge, rates);
+        EXPECT_EQ(other.totalCost, changed.totalTime);
+      }
   }
 }
 
@@ -82,8 +110,8 @@ TEST(Alternatives, FindsTheRunnerUp) {
   b.einsum({{b.value({8, 4}), "mk"}, {b.value({4, 6}), "kn"}}, "mn");
   Plan plan = searchAllRowGreedy(b.graph, Mesh::factored(2), {}).plan;
   std::optional<Alternative> other =
-      Alternatives(b.graph, plan, Charge::Once).runnerUp(0);
+      Alternatives(b.graph, plan, {}).runnerUp(0);
   ASSERT_TRUE(other);
   EXPECT_EQ(other->strategy.dims, (DimCuts{{}, {}, {0}}));
-  EXPECT_EQ(other->totalBytes, 4 * (16 + 48));
+  EXPECT_EQ(other->totalCost, 4 * (16 + 48));
 }

@@ -269,8 +269,85 @@ private:
     if (devices == 0)
       return error()
              << "say devices= or mesh=, or give the program a tofu.mesh";
-    meshInfo = search::Mesh::factored(devices);
+    return orderMesh();
+  }
+
+  /// Of the orders of the prime factors, those that the machine takes, the one
+  /// whose plan is the cheapest.
+  LogicalResult orderMesh() {
+    constexpr unsigned kMostOrders = 1024, kMostTried = 6;
+    std::vector<search::Mesh> meshes;
+    std::string why, firstWhy;
+    for (search::Mesh &order : search::orderFactors(devices, kMostOrders)) {
+      if (!machineInfo || search::layOut(*machineInfo, order, why))
+        meshes.push_back(std::move(order));
+      if (firstWhy.empty())
+        firstWhy = why;
+      if (meshes.size() == kMostTried)
+        break;
+    }
+    if (meshes.empty())
+      return error() << firstWhy;
+    meshInfo = meshes.size() == 1 ? std::move(meshes.front())
+                                  : findCheapest(std::move(meshes));
     return success();
+  }
+
+  /// The mesh for which the recursive search, which is fast, finds the cheapest
+  /// plan; the first of those that are equal, or if it is not to be searched
+  /// for a good plan.
+  search::Mesh findCheapest(std::vector<search::Mesh> meshes) {
+    bool searches = llvm::is_contained({"kbest", "exact", "recursive"},
+                                       StringRef(algorithm));
+    // What the program says of layouts is of a mesh that is there.
+    if (!searches || !getOperation().getOps<MeshOp>().empty())
+      return std::move(meshes.front());
+    // The search for the plan says what there is to say.
+    ScopedDiagnosticHandler silence(&getContext(),
+                                    [](Diagnostic &) { return success(); });
+    std::optional<int64_t> least;
+    const search::Mesh *best = &meshes.front();
+    auto start = std::chrono::steady_clock::now();
+    for (const search::Mesh &each : meshes) {
+      // Half of the time that there is, at most.
+      std::chrono::duration<double> elapsed =
+          std::chrono::steady_clock::now() - start;
+      if (timeBudget > 0 && elapsed.count() > timeBudget / 2)
+        break;
+      std::optional<int64_t> cost = estimateCost(each);
+      if (!cost)
+        break;
+      if (least && *least <= *cost)
+        continue;
+      least = cost;
+      best = &each;
+    }
+    return *best;
+  }
+
+  /// What the plan of all functions on `mesh` costs, about; nothing if there
+  /// is none.
+  std::optional<int64_t> estimateCost(const search::Mesh &mesh) {
+    search::SearchOptions quick = options;
+    quick.memoryLimit.reset();
+    quick.tiedPlans = 1;
+    std::string why;
+    if (machineInfo)
+      quick.rates = search::layOut(*machineInfo, mesh, why);
+    int64_t sum = 0;
+    auto symbol = FlatSymbolRefAttr::get(&getContext(), kMeshName);
+    for (auto function : getOperation().getOps<func::FuncOp>()) {
+      if (!isPlanned(function))
+        continue;
+      PlanGraph graph(function, sizeHint);
+      if (failed(readPins(graph, mesh, symbol)) ||
+          failed(checkCountable(graph, mesh, quick.rates)))
+        return std::nullopt;
+      sum +=
+          search::costOf(search::searchRecursive(graph.graph, mesh, quick).plan,
+                         quick.objective);
+    }
+    return sum;
   }
 
   LogicalResult layOutMesh() {

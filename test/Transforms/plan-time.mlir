@@ -1,4 +1,4 @@
-// Plans that take the least time, and machines.
+// Plans that take the least time, machines, and the order of the mesh's axes.
 //
 // Part of the Tofu project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -66,6 +66,22 @@
 // LINKS: linalg.matmul 64x16x4 [a0 a1 -]
 // LINKS: total: 1280 bytes, 0.093648 us, 0.002048 of it work
 
+// The levels say in which order axes must be: 2 nodes of 3.
+// RUN: tofu-opt %t/levels.mlir -tofu-annotate -tofu-plan="devices=6 objective=time" | FileCheck %s --check-prefix=LEVELS
+// LEVELS: tofu.mesh @mesh [a0 = 2, a1 = 3]
+
+// Without a machine, the order that moves less: element 3 i + j of 6 lies where
+// it is as i, j only if the axis of 2 comes first.
+// RUN: tofu-opt %t/rows.mlir -tofu-annotate -tofu-plan="devices=6 print" 2>&1 | FileCheck %s --check-prefix=ORDER
+// ORDER: plan of @rows on 6 devices (a0 = 2, a1 = 3)
+// ORDER: total: 0 bytes
+// RUN: tofu-opt %t/rows.mlir -tofu-annotate -tofu-plan="mesh=a0=3,a1=2 print" 2>&1 | FileCheck %s --check-prefix=GIVEN
+// GIVEN: plan of @rows on 6 devices (a0 = 3, a1 = 2)
+// GIVEN: total: 16 bytes
+// Plans to compare with are all on one mesh.
+// RUN: tofu-opt %t/rows.mlir -tofu-annotate -tofu-plan="devices=6 algorithm=all-row-greedy" | FileCheck %s --check-prefix=FIRST
+// FIRST: tofu.mesh @mesh [a0 = 3, a1 = 2]
+
 // A device has 64 bytes: of the plans that fit, the fastest.
 // RUN: tofu-opt %t/levels.mlir -tofu-annotate -tofu-plan="devices=2 objective=time memory-per-device=1KiB" -o /dev/null
 // RUN: not tofu-opt %t/levels.mlir -tofu-annotate -tofu-plan="devices=2 objective=time" 2>&1 | FileCheck %s --check-prefix=MEMORY
@@ -79,6 +95,7 @@
 // NAME: error: tofu-plan: machine must be one of p2.8xlarge, dgx-h100, h100x8x16, host, not h100
 // RUN: not tofu-opt %t/rows.mlir -tofu-plan="devices=9 machine=dgx-h100" 2>&1 | FileCheck %s --check-prefix=MANY
 // MANY: error: tofu-plan: the mesh has 9 devices, the machine 8
+// RUN: not tofu-opt %t/rows.mlir -tofu-plan="devices=12 machine=h100x8x16" 2>&1 | FileCheck %s --check-prefix=EVENLY
 // RUN: not tofu-opt %t/rows.mlir -tofu-plan="mesh=a0=3,a1=2,a2=2 machine=h100x8x16" 2>&1 | FileCheck %s --check-prefix=EVENLY
 // EVENLY: error: tofu-plan: axis a0 of the mesh doesn't divide the levels of the machine evenly: its devices are 4 apart, and span 12
 // RUN: not tofu-opt %t/long.mlir -tofu-annotate -tofu-plan="devices=2 objective=time" 2>&1 | FileCheck %s --check-prefix=LONG

@@ -93,8 +93,10 @@ def PlanPass : Pass<"tofu-plan", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::tofu::TofuDialect"];
   let options = [
     Option<"devices", "devices", "int64_t", "0",
-           "Number of devices; one axis per prime factor, largest first. 0: as "
-           "the mesh says">,
+           "Number of devices; one axis per prime factor. In which order is "
+           "tried where they differ: of at most six that the machine takes, the "
+           "one with the cheapest plan, or else the largest first. 0: as the "
+           "mesh says">,
     Option<"mesh", "mesh", "std::string", "\"\"",
            "Axes of the mesh, slowest link first, such as x=2,y=4; by default "
            "the program's own tofu.mesh, or one made from devices">,

@@ -86,8 +86,8 @@ std::vector<DimCuts> mlir::tofu::search::listCuts(const Value &value,
 Alternatives::Alternatives(const PartitionGraph &graph, const Plan &plan,
                            const SearchOptions &options)
     : graph(graph), plan(plan), charge(options.charge),
-      totalCost(costOf(plan, options.objective)), model(plan.mesh, options),
-      uses(graph.values.size()) {
+      objective(options.objective), totalCost(costOf(plan, objective)),
+      model(plan.mesh, options), uses(graph.values.size()) {
   for (auto [i, op] : llvm::enumerate(graph.operators)) {
     llvm::SmallSetVector<unsigned, 4> values;
     for (const Operand &operand : op.operands)
@@ -163,6 +163,24 @@ bool Alternatives::fitsResults(const Operator &op,
   });
 }
 
+/// The sets of `axes` that may cut an operator: all of them; where work may be
+/// replicated, any, if there are few axes, or none.
+static std::vector<Axes> listAxes(const Axes &axes, Objective objective) {
+  if (objective == Objective::Bytes || axes.empty())
+    return {axes};
+  constexpr size_t kFewAxes = 3;
+  if (axes.size() > kFewAxes)
+    return {axes, {}};
+  std::vector<Axes> sets;
+  for (unsigned bits = 1u << axes.size(); bits-- > 0;) {
+    Axes &set = sets.emplace_back();
+    for (unsigned i = 0; i < axes.size(); ++i)
+      if (bits >> i & 1)
+        set.push_back(axes[i]);
+  }
+  return sets;
+}
+
 /// Those that let as many partial operands through as may be, or none, and
 /// those of the plan.
 std::vector<Strategy> Alternatives::strategiesOf(unsigned index) const {
@@ -180,13 +198,17 @@ std::vector<Strategy> Alternatives::strategiesOf(unsigned index) const {
       starts.push_back({{}, common, set});
   }
   std::vector<Strategy> all;
-  for (const Strategy &start : starts)
-    for (DimCuts &cuts :
-         listCuts(op.dims, without(axesThatSplit(plan.mesh), start.partial),
-                  plan.mesh))
-      if (Strategy next{std::move(cuts), start.partial, start.partialOperands};
-          fitsResults(op, next))
-        all.push_back(std::move(next));
+  for (const Strategy &start : starts) {
+    Axes axes = without(axesThatSplit(plan.mesh), start.partial);
+    for (const Axes &set : listAxes(axes, objective))
+      for (DimCuts &cuts : listCuts(op.dims, set, plan.mesh))
+        // An axis that is too large for all dims is left out by itself.
+        if (Strategy next{std::move(cuts), start.partial,
+                          start.partialOperands};
+            fitsResults(op, next) &&
+            (set.size() == axes.size() || !llvm::is_contained(all, next)))
+          all.push_back(std::move(next));
+  }
   if (!llvm::is_contained(all, plan.strategies[index]))
     all.insert(all.begin(), plan.strategies[index]);
   return all;

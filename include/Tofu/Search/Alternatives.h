@@ -72,6 +72,7 @@ private:
   const PartitionGraph &graph;
   const Plan &plan;
   Charge charge;
+  Objective objective;
   int64_t totalCost;
   CostModel model;
   std::vector<llvm::SmallVector<Use, 4>> uses; ///< per value

@@ -92,13 +92,26 @@ TEST(Alternatives, CostTheTimeThatThePlanWouldTake) {
     Plan plan = searchRandom(graph, mesh, options).plan;
     countTimes(graph, plan, options.charge, rates);
     Alternatives alternatives(graph, plan, options);
-    for (unsigned i = 0; i < graph.operators.size(); ++i)
-      for (const Alternative &other : alternatives.of(i)) {
+    for (unsigned i = 0; i < graph.operators.size(); ++i) {
+      Strategy whole;
+      whole.dims.resize(graph.operators[i].dims.size());
+      unsigned replicated = 0;
+      std::vector<Alternative> all = alternatives.of(i);
+      for (const Alternative &other : all) {
+        replicated += other.strategy == whole;
+        EXPECT_EQ(llvm::count_if(all,
+                                 [&](const Alternative &each) {
+                                   return each.strategy == other.strategy;
+                                 }),
+                  1);
         Plan changed = plan;
         changed.strategies[i] = other.strategy;
+        EXPECT_EQ(checkPlan(graph, changed), std::nullopt);
         countTimes(graph, changed, options.charge, rates);
         EXPECT_EQ(other.totalCost, changed.totalTime);
       }
+      EXPECT_EQ(replicated, 1u);
+    }
   }
 }
 

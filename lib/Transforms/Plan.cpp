@@ -340,7 +340,7 @@ private:
       if (!isPlanned(function))
         continue;
       PlanGraph graph(function, sizeHint);
-      if (failed(readPins(graph, mesh, symbol)) ||
+      if (failed(readPins(graph, mesh, symbol, SharedGlobals())) ||
           failed(checkCountable(graph, mesh, quick.rates)))
         return std::nullopt;
       sum +=

@@ -69,14 +69,15 @@ static bool fillsTiles(linalg::UnPackOp op, int64_t i) {
 }
 
 /// True if it is known what the tiles of dim `i` fill of the unpacked tensor.
-/// The last one of an unknown number may be cut off anywhere.
+/// Where its size is unknown, the last one may be cut off anywhere.
 static bool isKnown(linalg::UnPackOp op, int64_t i) {
   int64_t dim = getUnpackedDim(op, i);
   if (!getTile(op, dim))
     return true;
   if (ShapedType::isDynamic(getTileSize(op, dim)))
     return false;
-  return !ShapedType::isDynamic(getNumTiles(op, i)) || fillsTiles(op, i);
+  auto dest = cast<RankedTensorType>(op.getDest().getType());
+  return !dest.isDynamicDim(dim) || fillsTiles(op, i);
 }
 
 static SemanticsAttr compute(linalg::UnPackOp op, std::string &why) {

@@ -1,6 +1,6 @@
-// Unpacking tiles whose number only the source, or only the result, tells, or that
-// the program shows to be in the result in full. Else the dim stays whole, as the
-// last tile may be cut off anywhere.
+// Unpacking tiles whose number only the result tells, or that the program shows to
+// be in the result in full. Else the dim stays whole, as the last tile may be cut
+// off anywhere.
 //
 // Part of the Tofu project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -13,7 +13,7 @@
 // DEFINE: %{full} = tofu-run %s --check --quiet --devices=%{k} -e full
 // DEFINE: %{rows} = tofu-run %s --check --quiet --devices=%{k} -e known_rows
 // DEFINE: %{tiles} = tofu-run %s --check --quiet --devices=%{k} -e known_tiles
-// DEFINE: %{run} = %{full} --input=0x3x8xf32=random:1 && %{full} --input=1x3x8xf32=random:1 && %{full} --input=2x3x8xf32=random:1 && %{full} --input=7x3x8xf32=random:1 && %{full} --input=64x3x8xf32=random:1 && %{unpack} --input=0x3x8xf32=random:1 --input=0x3xf32=random:2 && %{unpack} --input=1x3x8xf32=random:1 --input=7x3xf32=random:2 && %{unpack} --input=3x3x8xf32=random:1 --input=17x3xf32=random:2 && %{rows} --input=2x8xf32=random:1 --input=random:2 && %{tiles} --input=random:1 --input=33xf32=random:2 && %{tiles} --input=random:1 --input=40xf32=random:2
+// DEFINE: %{run} = %{full} --input=0x3x8xf32=random:1 && %{full} --input=1x3x8xf32=random:1 && %{full} --input=2x3x8xf32=random:1 && %{full} --input=7x3x8xf32=random:1 && %{full} --input=64x3x8xf32=random:1 && %{unpack} --input=0x3x8xf32=random:1 --input=0x3xf32=random:2 && %{unpack} --input=1x3x8xf32=random:1 --input=7x3xf32=random:2 && %{unpack} --input=3x3x8xf32=random:1 --input=17x3xf32=random:2 && %{rows} --input=2x8xf32=random:1 --input=random:2 && %{tiles} --input=random:1 --input=33x3xf32=random:2 && %{tiles} --input=random:1 --input=40x3xf32=random:2
 // RUN: %{run}
 // REDEFINE: %{k} = 2
 // RUN: %{run}
@@ -60,10 +60,10 @@ func.func @known_rows(%x: tensor<?x8xf32>, %dest: tensor<13xf32>) -> tensor<13xf
 }
 
 // CHECK-LABEL: @known_tiles
-// CHECK: [d0 = 5, d1 = 8 : unsplittable], (in0[d0, d1], _) -> (out0[d0 * 8 + d1]), linear [{0}]
-func.func @known_tiles(%x: tensor<5x8xf32>, %dest: tensor<?xf32>) -> tensor<?xf32> {
-  %0 = linalg.unpack %x inner_dims_pos = [0] inner_tiles = [8] into %dest : tensor<5x8xf32> -> tensor<?xf32>
-  return %0 : tensor<?xf32>
+// CHECK: [d0 = 3], (in0[:, d0, :], _) -> (out0[:, d0]), linear [{0}]
+func.func @known_tiles(%x: tensor<5x3x8xf32>, %dest: tensor<?x3xf32>) -> tensor<?x3xf32> {
+  %0 = linalg.unpack %x inner_dims_pos = [0] inner_tiles = [8] into %dest : tensor<5x3x8xf32> -> tensor<?x3xf32>
+  return %0 : tensor<?x3xf32>
 }
 
 // The size of a tile is a factor, which must be known.

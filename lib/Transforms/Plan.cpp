@@ -513,7 +513,8 @@ private:
     search::SearchResult found =
         searchAlgorithm(graph.graph, meshInfo, options);
     for (const std::string &remark : found.remarks)
-      graph.function.emitRemark() << remark;
+      // At the place alone: the whole function would be printed with it.
+      emitRemark(graph.function.getLoc()) << remark;
     if (std::optional<std::string> wrong =
             search::checkPlan(graph.graph, found.plan))
       return graph.function.emitError()

@@ -447,21 +447,16 @@ private:
       if (failed(readGlobalPins(graph, meshInfo, meshSymbol, globals)))
         return failure();
     }
-    // What is not planned takes all of a global.
-    module.walk([&](Operation *op) {
-      GlobalAccess access(op);
-      if (!access || isPartOfPlan(op))
-        return;
-      search::Layout whole;
-      whole.dims.resize(
-          cast<RankedTensorType>(access.global.getType()).getRank());
-      std::string what =
-          (op->getName().getStringRef() + " of @" + access.global.getSymName() +
-           " in a region or function that is not planned")
-              .str();
-      globals.ask(access.global,
-                  {func::FuncOp(), {{{op, what, 0}, whole}}, {}});
-    });
+    forEachUnplannedAccess(
+        module, [&](Operation *op, ml_program::GlobalOp global) {
+          search::Layout whole;
+          whole.dims.resize(cast<RankedTensorType>(global.getType()).getRank());
+          std::string what =
+              (op->getName().getStringRef() + " of @" + global.getSymName() +
+               " in a region or function that is not planned")
+                  .str();
+          globals.ask(global, {func::FuncOp(), {{{op, what, 0}, whole}}, {}});
+        });
     return success();
   }
 

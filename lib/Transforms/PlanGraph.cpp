@@ -32,12 +32,23 @@ bool mlir::tofu::isPlanned(func::FuncOp function) {
   return function.getBody().hasOneBlock() && !function.isPrivate();
 }
 
-bool mlir::tofu::isPartOfPlan(Operation *op) {
+/// True if `op` is planned: it is in a function that is, at its top or in
+/// branches and loops that are planned too.
+static bool isPartOfPlan(Operation *op) {
   Operation *parent = op->getParentOp();
   while (parent && isPlannedBranch(parent))
     parent = parent->getParentOp();
   auto function = dyn_cast_or_null<func::FuncOp>(parent);
   return function && isPlanned(function);
+}
+
+void mlir::tofu::forEachUnplannedAccess(
+    ModuleOp module,
+    function_ref<void(Operation *, ml_program::GlobalOp)> visit) {
+  module.walk([&](Operation *op) {
+    if (GlobalAccess access(op); access && !isPartOfPlan(op))
+      visit(op, access.global);
+  });
 }
 
 /// Calls `visit` with every mesh that the plan of `function` names, and where.

@@ -121,9 +121,11 @@ private:
 /// block and is not private.
 bool isPlanned(func::FuncOp function);
 
-/// True if `op` is planned: it is in such a function, at its top or in branches
-/// and loops that are planned too.
-bool isPartOfPlan(Operation *op);
+/// Calls `visit` with all that loads or stores a global, which is given, in
+/// `module` without being planned: it takes all of it.
+void forEachUnplannedAccess(
+    ModuleOp module,
+    function_ref<void(Operation *, ml_program::GlobalOp)> visit);
 
 /// The mesh that the plan of `function` is on, from its layouts and strategies;
 /// null if it has no plan. Fails, with an error, if they name several.

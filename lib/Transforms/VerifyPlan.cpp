@@ -783,17 +783,15 @@ private:
   /// what is not planned takes it whole.
   LogicalResult verifyGlobals() {
     bool good = true;
-    getOperation().walk([&](Operation *op) {
-      GlobalAccess access(op);
-      if (!access || isPartOfPlan(op))
-        return;
-      LayoutAttr layout = getGlobalLayout(access.global);
+    forEachUnplannedAccess(getOperation(), [&](Operation *op,
+                                               ml_program::GlobalOp global) {
+      LayoutAttr layout = getGlobalLayout(global);
       if (!layout || layout == LayoutAttr::getWhole(layout.getMesh(),
                                                     layout.getDims().size()))
         return;
-      op->emitOpError() << "is in a region or function that is not planned, "
-                           "but global @"
-                        << access.global.getSymName() << " is cut: " << layout;
+      op->emitOpError() << "is in a region or function that is not "
+                           "planned, but global @"
+                        << global.getSymName() << " is cut: " << layout;
       good = false;
     });
     return success(good);

@@ -35,6 +35,12 @@ void addTranspose(Program &program);
 void addTensorArithmetic(Program &program);
 void addTensorCast(Program &program);
 void addCall(Program &program);
+/// `scf.for trip = 0 to n step 1` with fewer than `most` trips, to be followed
+/// by what the loop carries. `one` is the constant.
+struct LoopHead {
+  LoopHead(Program &program, unsigned most);
+  std::string one, trip, text;
+};
 void addLoop(Program &program);
 void addBranch(Program &program);
 

@@ -83,22 +83,17 @@ static void addGlobalLoop(Program &program) {
   std::string type = input.type();
   std::string half =
       program.addOther("arith.constant dense<0.5> : " + type, type);
-  std::string zero = program.addOther("arith.constant 0 : index", "index");
-  std::string one = program.addOther("arith.constant 1 : index", "index");
-  std::string trips = program.addOther(
-      "arith.constant " + std::to_string(program.random.below(4)) + " : index",
-      "index");
+  LoopHead loop(program, 4);
   std::string name = program.use(x), carried = program.freshName("l");
   Quality quality = {a.bound + 2 * input.quality.bound,
                      2 * input.quality.error + a.error, false};
-  program.add(
-      "scf.for " + program.freshName("l") + " = " + zero + " to " + trips +
-          " step " + one + " iter_args(" + carried + " = " + name + ") -> (" +
-          type + ") {\n      %g = " + global.loadText() +
-          "\n      %h = arith.mulf %g, " + half + " : " + type +
-          "\n      %n = arith.addf %h, " + name + " : " + type + "\n      " +
-          global.storeText("%n") + "\n      scf.yield %g : " + type + "\n    }",
-      "f32", input.shape, quality);
+  program.add(loop.text + " iter_args(" + carried + " = " + name + ") -> (" +
+                  type + ") {\n      %g = " + global.loadText() +
+                  "\n      %h = arith.mulf %g, " + half + " : " + type +
+                  "\n      %n = arith.addf %h, " + name + " : " + type +
+                  "\n      " + global.storeText("%n") +
+                  "\n      scf.yield %g : " + type + "\n    }",
+              "f32", input.shape, quality);
   global.load(quality);
 }
 

@@ -349,6 +349,17 @@ static std::string addHandover(Program &program, const std::string &type,
   return text + "      scf.yield " + pair + " : " + type + ", " + type;
 }
 
+LoopHead::LoopHead(Program &program, unsigned most) {
+  std::string zero = program.addOther("arith.constant 0 : index", "index");
+  one = program.addOther("arith.constant 1 : index", "index");
+  std::string trips = program.addOther(
+      "arith.constant " + std::to_string(program.random.below(most)) +
+          " : index",
+      "index");
+  trip = program.freshName("l");
+  text = "scf.for " + trip + " = " + zero + " to " + trips + " step " + one;
+}
+
 /// The number of trips stays out of the error: each trip halves what it got.
 void mlir::tofu::fuzz::addLoop(Program &program) {
   size_t x = program.pick(isF32);
@@ -358,24 +369,18 @@ void mlir::tofu::fuzz::addLoop(Program &program) {
   std::string type = input.type();
   std::string half =
       program.addOther("arith.constant dense<0.5> : " + type, type);
-  std::string zero = program.addOther("arith.constant 0 : index", "index");
-  std::string one = program.addOther("arith.constant 1 : index", "index");
-  std::string trips = program.addOther(
-      "arith.constant " + std::to_string(program.random.below(6)) + " : index",
-      "index");
+  LoopHead loop(program, 6);
   std::string xName = program.use(x), yName = program.use(y);
-  std::string trip = program.freshName("l");
   Value result = input;
   result.quality = {a.bound + 2 * b.bound, a.error + 2 * b.error, false};
   result.uses = 0;
   result.isArgument = false;
-  program.addAll("scf.for " + trip + " = " + zero + " to " + trips + " step " +
-                     one + " iter_args(%a = " + xName + ", %b = " + yName +
-                     ") -> (" + type + ", " + type +
-                     ") {\n      %h = arith.mulf %a, " + half + " : " + type +
-                     "\n      %n = arith.addf %h, " + yName + " : " + type +
-                     "\n" + addHandover(program, type, trip, one) + "\n    }",
-                 {result, result});
+  program.addAll(
+      loop.text + " iter_args(%a = " + xName + ", %b = " + yName + ") -> (" +
+          type + ", " + type + ") {\n      %h = arith.mulf %a, " + half +
+          " : " + type + "\n      %n = arith.addf %h, " + yName + " : " + type +
+          "\n" + addHandover(program, type, loop.trip, loop.one) + "\n    }",
+      {result, result});
 }
 
 void mlir::tofu::fuzz::addBranch(Program &program) {

@@ -141,7 +141,9 @@ SearchResult mlir::tofu::search::searchKBest(const PartitionGraph &graph,
   result.variables = search.numVariables();
   result.classes = search.numClasses();
   // Small programs can be solved, if need be with large tables.
-  if (result.classes <= kFewClasses && search.isAffordable() &&
+  bool isLate = options.timeBudget > 0 && clock.seconds() > options.timeBudget;
+  if (result.classes <= kFewClasses && search.isAffordable() && !isLate &&
+      !best.isLimited() &&
       double(best.cost()) > (1 + kCloseGap) * *result.lowerBound) {
     mine = patient(mine);
     join(joiningWithoutLoss(options));

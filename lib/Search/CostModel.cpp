@@ -209,6 +209,14 @@ int64_t CostModel::movedTime(const Value &value, const Shards &from,
                        double(value.elementBytes) * perByte);
 }
 
+double mlir::tofu::search::workSeconds(const Operator &op, double points,
+                                       double bytes, const Rates &rates) {
+  double seconds =
+      std::max(points * double(op.flops) / rates.flops[size_t(op.precision)],
+               bytes / rates.memoryBandwidth);
+  return double(op.times) * seconds;
+}
+
 int64_t CostModel::workTime(const PartitionGraph &graph, const Operator &op,
                             const Strategy &strategy) {
   // The first device has the largest part of every dim.
@@ -226,10 +234,7 @@ int64_t CostModel::workTime(const PartitionGraph &graph, const Operator &op,
       add(operand.value, operandPlacement(op, i, strategy));
   for (auto [i, result] : llvm::enumerate(op.results))
     add(result.value, resultPlacement(op, i, strategy));
-  double seconds =
-      std::max(points * double(op.flops) / rates->flops[size_t(op.precision)],
-               bytes / rates->memoryBandwidth);
-  return asPicoseconds(double(op.times) * seconds / scale);
+  return asPicoseconds(workSeconds(op, points, bytes, *rates) / scale);
 }
 
 int64_t CostModel::workCost(const PartitionGraph &graph, const Operator &op,
@@ -282,13 +287,6 @@ int64_t CostModel::writeCost(const Value &value, const Shards &made,
       made.family == held.family && without(made.partial, held.partial).empty();
   return mix(moved, largest(held.family) + (isThere ? 0 : largest(made.family)),
              value);
-}
-
-static uint64_t asBits(llvm::ArrayRef<unsigned> axes) {
-  uint64_t bits = 0;
-  for (unsigned axis : axes)
-    bits |= uint64_t(1) << axis;
-  return bits;
 }
 
 CostModel::Difference CostModel::keyOf(const Shards &from, const Shards &to) {

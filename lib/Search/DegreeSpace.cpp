@@ -600,7 +600,6 @@ double DegreeSpace::largestPart(const Family &family) const {
 /// smaller than all of it through the number of parts.
 void DegreeSpace::fillWork(Columns &group, unsigned number) {
   const Operator &op = graph.operators[number];
-  const Rates &rates = *options.rates;
   for (const State &state :
        domainOf[space.variableOfOperator(number)]->states) {
     double points = 1, bytes = 0;
@@ -618,10 +617,8 @@ void DegreeSpace::fillWork(Columns &group, unsigned number) {
         add(operand.value, operand.index);
     for (const Result &result : op.results)
       add(result.value, result.index);
-    double seconds =
-        std::max(points * double(op.flops) / rates.flops[size_t(op.precision)],
-                 bytes / rates.memoryBandwidth);
-    group.table.push_back(asFewerPicoseconds(double(op.times) * seconds));
+    group.table.push_back(
+        asFewerPicoseconds(workSeconds(op, points, bytes, *options.rates)));
   }
 }
 

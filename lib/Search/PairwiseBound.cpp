@@ -53,8 +53,8 @@ public:
 
   /// Raises the bound. Values that are in nothing as cheap as `upper` are
   /// dropped.
-  void improve(const Options &options, double seconds, double upper,
-               unsigned &passes);
+  void raise(const Options &options, double seconds, double upper,
+             unsigned &passes);
 
   /// Whether nothing is left, so that nothing is cheaper.
   bool isEmpty() const { return empty; }
@@ -99,10 +99,14 @@ private:
     double ahead[2] = {0, 0}; ///< edges before and after it
     double least = 0;         ///< of its costs, when last seen
   };
+  /// An end of edges of a class, and which of its types have it, by position.
+  struct SharedEnd : End {
+    llvm::SmallVector<unsigned, 2> types;
+  };
   struct Class {
     unsigned domain = 0;
     llvm::SmallVector<unsigned, 2> types;
-    std::vector<End> before, after;
+    std::vector<SharedEnd> before, after;
     Values active; ///< of any of the types
   };
 
@@ -120,7 +124,7 @@ private:
   void addUp(const Type &type, std::vector<double> &costs);
   double leastOf(const Type &type, llvm::ArrayRef<double> costs) const;
   void prune(Class &mine, double upper);
-  void moveOn(const Class &mine, llvm::ArrayRef<End> ends);
+  void moveOn(const Class &mine, llvm::ArrayRef<SharedEnd> ends);
   bool visit(unsigned number, bool forwards, double upper);
 
   const PairwiseModel &model;
@@ -137,6 +141,7 @@ private:
   bool empty = false;
   std::vector<std::vector<double>> costs; ///< scratch: of a class's types
   std::vector<double> columns, scratch;
+  SharedColumns shared;
 };
 
 //===----------------------------------------------------------------------===//
@@ -301,14 +306,13 @@ void PairwiseModel::View::makeTypes() {
   for (Class &mine : classes) {
     mine.active.resize(mine.domain);
     std::iota(mine.active.begin(), mine.active.end(), 0);
-    std::vector<End> all;
-    for (unsigned type : mine.types)
+    std::map<End, llvm::SmallVector<unsigned, 2>> all;
+    for (auto [i, type] : llvm::enumerate(mine.types))
       for (const auto &[end, times] : types[type].ends)
-        all.push_back(end);
-    llvm::sort(all);
-    for (size_t i = 0; i < all.size(); ++i)
-      if (i == 0 || all[i - 1] < all[i])
-        (isBefore(all[i]) ? mine.before : mine.after).push_back(all[i]);
+        all[end].push_back(i);
+    for (auto &[end, having] : all)
+      (isBefore(end) ? mine.before : mine.after)
+          .push_back({end, std::move(having)});
   }
 }
 
@@ -348,7 +352,7 @@ void PairwiseModel::View::rebalance(const GroupClass &group) {
   unsigned numColumns = group.example->numColumns;
   auto mine =
       llvm::MutableArrayRef(edges).slice(group.firstEdge, group.numEdges);
-  SharedColumns shared(mine.size(), numColumns);
+  shared.start(mine.size(), numColumns);
   for (auto [i, edge] : llvm::enumerate(mine))
     for (unsigned s : classes[edge.colClass].active)
       shared.note(i, edge.columnOf[s], edge.toCol[s]);
@@ -435,15 +439,12 @@ void PairwiseModel::View::prune(Class &mine, double upper) {
 
 /// Moves costs of a class's variables on to edges, as much as all of them can
 /// spare.
-void PairwiseModel::View::moveOn(const Class &mine, llvm::ArrayRef<End> ends) {
-  for (const End &end : ends) {
+void PairwiseModel::View::moveOn(const Class &mine,
+                                 llvm::ArrayRef<SharedEnd> ends) {
+  for (const SharedEnd &end : ends) {
     scratch.assign(mine.domain, kInfinity);
-    for (auto [i, number] : llvm::enumerate(mine.types)) {
-      const Type &type = types[number];
-      if (llvm::none_of(type.ends, [&](const auto &each) {
-            return !(each.first < end) && !(end < each.first);
-          }))
-        continue;
+    for (unsigned i : end.types) {
+      const Type &type = types[mine.types[i]];
       // The least stays: the bound has it already.
       double part = 1 / std::max(type.ahead[0], type.ahead[1]);
       for (unsigned value : type.active)
@@ -576,8 +577,8 @@ int64_t PairwiseModel::View::integerBound() const {
 //===----------------------------------------------------------------------===//
 
 /// Goes on while passes help.
-void PairwiseModel::View::improve(const Options &options, double seconds,
-                                  double upper, unsigned &passes) {
+void PairwiseModel::View::raise(const Options &options, double seconds,
+                                double upper, unsigned &passes) {
   Clock clock;
   unsigned most = passes + options.passes;
   for (double before = bound(); passes < most && clock.seconds() < seconds;
@@ -623,8 +624,8 @@ PairwiseModel::minimizeAlike(llvm::ArrayRef<unsigned> kinds,
   std::unique_ptr<View> view;
   bool isTried = !hint;
   auto raise = [&] {
-    view->improve(options, options.seconds - clock.seconds(), upper,
-                  result.passes);
+    view->raise(options, options.seconds - clock.seconds(), upper,
+                result.passes);
     return !view->isEmpty();
   };
   auto tryAlike = [&] {

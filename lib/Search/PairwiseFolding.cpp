@@ -26,7 +26,9 @@ using namespace mlir::tofu::search;
 /// `radius` groups away: repeated layers, seen from inside.
 std::vector<unsigned> PairwiseModel::classify(llvm::ArrayRef<unsigned> kinds,
                                               unsigned radius) const {
-  std::vector<uint64_t> colours(kinds.begin(), kinds.end()), next;
+  std::vector<uint64_t> colours, next;
+  for (unsigned kind : kinds)
+    colours.push_back(llvm::hash_combine(kind));
   auto address = [](const void *pointer) {
     return uint64_t(reinterpret_cast<uintptr_t>(pointer));
   };

@@ -210,12 +210,12 @@ void PairwiseModel::collect(Edge &edge, unsigned at) {
 }
 
 /// Evens out what the readers of a group have to spare.
-void PairwiseModel::rebalance(const Group &group) {
+void PairwiseModel::rebalance(const Group &group, SharedColumns &shared) {
   if (group.numEdges < 2)
     return;
   auto edgesOf =
       llvm::MutableArrayRef(edges).slice(group.firstEdge, group.numEdges);
-  SharedColumns shared(group.numEdges, group.numColumns);
+  shared.start(group.numEdges, group.numColumns);
   for (auto [i, edge] : llvm::enumerate(edgesOf)) {
     for (unsigned s : active[edge.col])
       shared.note(i, edge.columnOf[s], edge.toCol[s]);
@@ -408,12 +408,13 @@ PairwiseModel::Result PairwiseModel::minimize(const Options &options,
   if (!isWarm)
     start();
   isWarm = false;
+  SharedColumns shared;
   double bound = 0;
   size_t left = ~size_t(0);
   for (; result.passes < options.passes && clock.seconds() < options.seconds;
        ++result.passes) {
     for (const Group &group : groups)
-      rebalance(group);
+      rebalance(group, shared);
     for (unsigned var = 0; var < domains.size(); ++var)
       visit(var, /*forwards=*/true);
     if (isDone)
@@ -425,7 +426,7 @@ PairwiseModel::Result PairwiseModel::minimize(const Options &options,
       offer(std::move(chosen), result);
     }
     for (const Group &group : groups)
-      rebalance(group);
+      rebalance(group, shared);
     for (unsigned var = domains.size(); var-- > 0;)
       visit(var, /*forwards=*/false);
     if (isDone)

@@ -45,15 +45,19 @@ inline int64_t roundDown(double cost) {
 }
 
 /// Evens out what the readers of a group have to spare in each entry of its
-/// table, so that no reader is short of what another doesn't need. Usage: note
-/// what each reader has moved from its columns, count the readers, then for
-/// each row take what is spare of all shares, divide it, and give each its
-/// part.
+/// table, so that no reader is short of what another doesn't need. Usage: start
+/// a group, note what each reader has moved from its columns, count the
+/// readers, then for each row take what is spare of all shares, divide it, and
+/// give each its part.
 class SharedColumns {
 public:
-  SharedColumns(size_t numReaders, unsigned numColumns)
-      : numColumns(numColumns), most(numReaders * numColumns, -kInfinity),
-        has(most.size(), 0), spare(numColumns), readers(numColumns, 0) {}
+  void start(size_t numReaders, unsigned columns) {
+    numColumns = columns;
+    most.assign(numReaders * numColumns, -kInfinity);
+    has.assign(most.size(), 0);
+    spare.resize(numColumns);
+    readers.assign(numColumns, 0);
+  }
 
   void note(size_t reader, unsigned column, double moved) {
     double &top = most[reader * numColumns + column];
@@ -93,7 +97,7 @@ public:
   }
 
 private:
-  unsigned numColumns;
+  unsigned numColumns = 0;
   std::vector<double> most, has; ///< per reader and column
   std::vector<double> spare, readers;
 };

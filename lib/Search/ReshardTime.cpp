@@ -16,6 +16,28 @@
 using namespace mlir::tofu::search;
 
 //===----------------------------------------------------------------------===//
+// Sets of axes
+//===----------------------------------------------------------------------===//
+
+uint64_t mlir::tofu::search::asBits(llvm::ArrayRef<unsigned> axes) {
+  uint64_t bits = 0;
+  for (unsigned axis : axes)
+    bits |= uint64_t(1) << axis;
+  return bits;
+}
+
+/// The first of the devices that differ from `device` in `axes` only.
+static int64_t firstOf(int64_t device, uint64_t axes, const Mesh &mesh) {
+  int64_t first = device, stride = 1;
+  for (unsigned axis = mesh.numAxes(); axis-- > 0;) {
+    if (axes >> axis & 1)
+      first -= device / stride % mesh.sizes[axis] * stride;
+    stride *= mesh.sizes[axis];
+  }
+  return first;
+}
+
+//===----------------------------------------------------------------------===//
 // Regions
 //===----------------------------------------------------------------------===//
 
@@ -112,13 +134,8 @@ Regions::Regions(llvm::ArrayRef<Box> boxes, uint64_t axes, const Mesh &mesh) {
   std::map<int64_t, unsigned> numbers; // by the first device of a group
   std::vector<llvm::SmallVector<Box, 4>> members;
   for (int64_t device = 0, e = boxes.size(); device < e; ++device) {
-    int64_t first = device, stride = 1;
-    for (unsigned axis = mesh.numAxes(); axis-- > 0;) {
-      if (axes >> axis & 1)
-        first -= device / stride % mesh.sizes[axis] * stride;
-      stride *= mesh.sizes[axis];
-    }
-    auto [number, isNew] = numbers.try_emplace(first, members.size());
+    auto [number, isNew] =
+        numbers.try_emplace(firstOf(device, axes, mesh), members.size());
     if (isNew)
       members.emplace_back();
     members[number->second].push_back(boxes[device]);
@@ -131,13 +148,6 @@ Regions::Regions(llvm::ArrayRef<Box> boxes, uint64_t axes, const Mesh &mesh) {
 //===----------------------------------------------------------------------===//
 // What crosses an axis
 //===----------------------------------------------------------------------===//
-
-static uint64_t asBits(llvm::ArrayRef<unsigned> axes) {
-  uint64_t bits = 0;
-  for (unsigned axis : axes)
-    bits |= uint64_t(1) << axis;
-  return bits;
-}
 
 namespace {
 /// Adds up what each group of devices that combine receives. A group is known
@@ -172,13 +182,7 @@ public:
 private:
   /// The first device of the group of a device.
   int64_t firstOf(int64_t device) const {
-    int64_t first = device, stride = 1;
-    for (unsigned axis = mesh.numAxes(); axis-- > 0;) {
-      if ((combined | added) >> axis & 1)
-        first -= device / stride % mesh.sizes[axis] * stride;
-      stride *= mesh.sizes[axis];
-    }
-    return first;
+    return ::firstOf(device, combined | added, mesh);
   }
 
   /// Per group: what comes over an axis from where it is nearest.

@@ -156,6 +156,12 @@ bool isReadBefore(const Operator &op, unsigned i);
 /// The axes of `axes` that are not in `other`.
 Axes without(llvm::ArrayRef<unsigned> axes, llvm::ArrayRef<unsigned> other);
 
+/// Seconds that a part of an operator's work takes, as often as it runs: its
+/// arithmetic on `points` points of the iteration space, or its `bytes` of
+/// memory.
+double workSeconds(const Operator &op, double points, double bytes,
+                   const Rates &rates);
+
 /// Seconds as picoseconds, rounded, and down from there, for a bound.
 int64_t asPicoseconds(double seconds);
 int64_t asFewerPicoseconds(double seconds);

@@ -30,6 +30,8 @@ class raw_ostream;
 
 namespace mlir::tofu::search {
 
+class SharedColumns;
+
 /// A minimisation over variables with values 0 ... domain-1. Usage: add groups,
 /// then `minimize`.
 class PairwiseModel {
@@ -135,7 +137,7 @@ private:
   void start();
   std::vector<unsigned> classify(llvm::ArrayRef<unsigned> kinds,
                                  unsigned radius) const;
-  void rebalance(const Group &group);
+  void rebalance(const Group &group, SharedColumns &shared);
   void collect(Edge &edge, unsigned at);
   void prune(unsigned var);
   void choose(unsigned var);

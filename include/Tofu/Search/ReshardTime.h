@@ -45,6 +45,9 @@
 
 namespace mlir::tofu::search {
 
+/// A set of axes: bit i is axis i.
+uint64_t asBits(llvm::ArrayRef<unsigned> axes);
+
 /// Elements that some devices have together: all combinations of indices, one
 /// per dim, from a list of intervals each, or those in any of some boxes.
 class Region {

@@ -160,7 +160,6 @@ TEST(PairwiseModelTest, boundsAlikeWithoutElimination) {
       continue;
     PairwiseModel::Result result = random.model->minimizeAlike(
         random.kinds, options, /*hint=*/nullptr, /*known=*/expected + 7);
-    EXPECT_LE(result.lowerBound, expected + 7) << "seed " << seed;
     // What costs as much as what is known, or less, is not ruled out.
     int64_t atMost = random.model
                          ->minimizeAlike(random.kinds, options, nullptr,

@@ -44,17 +44,23 @@ static std::vector<SearchOptions> nestedSpaces(const SearchOptions &options) {
   return spaces;
 }
 
-/// Offers the plans of the recursive search; says whether all its steps were
-/// exact.
+/// Offers the plans that steps come to in one space; says whether all of them
+/// were exact.
+static bool takeSteps(const PartitionGraph &graph, const Mesh &mesh,
+                      const SearchOptions &space, BestPlan &best) {
+  StepSearch search(graph, space);
+  for (const Candidate &plan : search.recurse(mesh))
+    best.offer(search.getSpace().planOf(plan.states, mesh));
+  return search.isExact();
+}
+
+/// Offers the plans of the recursive search; says whether all steps in the
+/// whole space were exact.
 static bool recurse(const PartitionGraph &graph, const Mesh &mesh,
                     const SearchOptions &options, BestPlan &best) {
   bool exact = true;
-  for (const SearchOptions &space : nestedSpaces(options)) {
-    StepSearch search(graph, space);
-    for (const Candidate &plan : search.recurse(mesh))
-      best.offer(search.getSpace().planOf(plan.states, mesh));
-    exact = search.isExact();
-  }
+  for (const SearchOptions &space : nestedSpaces(options))
+    exact = takeSteps(graph, mesh, space, best);
   return exact;
 }
 
@@ -123,32 +129,49 @@ SearchResult mlir::tofu::search::searchKBest(const PartitionGraph &graph,
   Clock clock;
   SearchResult result;
   BestPlan best(graph, mesh, options);
-  // A plan to begin with: without one, bounds can't rule anything out.
-  recurse(graph, mesh, options, best);
   SearchOptions mine = options;
   auto join = [&](Joining joining) {
     mine.joining = joining;
     if (options.timeBudget > 0)
       mine.timeBudget = std::max(options.timeBudget - clock.seconds(), 1e-3);
   };
-  join(Joining::Elementwise);
-  JointSearch(graph, mesh, mine, best).run();
+  auto isOver = [&] {
+    return best.get() &&
+           (best.isClose() || (options.timeBudget > 0 &&
+                               clock.seconds() > options.timeBudget));
+  };
+  // A plan to begin with: without one, bounds can't rule anything out.
+  SearchOptions first = options;
+  first.tiedPlans = 1;
+  takeSteps(graph, mesh, first, best);
   join(joiningWithoutLoss(options));
   JointSearch search(graph, mesh, mine, best);
-  if (!best.get())
-    search.run();
-  result.lowerBound = search.refine();
   result.variables = search.numVariables();
   result.classes = search.numClasses();
-  // Small programs can be solved, if need be with large tables.
-  bool isLate = options.timeBudget > 0 && clock.seconds() > options.timeBudget;
-  if (result.classes <= kFewClasses && search.isAffordable() && !isLate &&
-      !best.isLimited() &&
-      double(best.cost()) > (1 + kCloseGap) * *result.lowerBound) {
+  bool isSmall = search.numClasses() <= kFewClasses && search.isAffordable();
+  if (isSmall)
+    best.setCloseEnough(std::min(options.closeEnough, kCloseGap));
+  if (!best.get())
+    search.run();
+  search.refine();
+  join(Joining::Elementwise);
+  std::optional<JointSearch> joined;
+  if (!isOver())
+    joined.emplace(graph, mesh, mine, best).run();
+  if (!isOver())
+    search.refine();
+  if (!isOver())
+    joined->improve();
+  if (!isOver())
+    recurse(graph, mesh, options, best);
+  if (!isOver())
+    search.refine();
+  // If need be with large tables.
+  if (isSmall && !best.isLimited() && !isOver()) {
     mine = patient(mine);
+    best.setCloseEnough(mine.closeEnough);
     join(joiningWithoutLoss(options));
-    result.lowerBound = std::max(*result.lowerBound,
-                                 JointSearch(graph, mesh, mine, best).refine());
+    JointSearch(graph, mesh, mine, best).refine();
   }
   lookForLessMemory(options, clock, best, [&](const SearchOptions &weighed) {
     for (const SearchOptions &space : nestedSpaces(weighed))
@@ -156,6 +179,7 @@ SearchResult mlir::tofu::search::searchKBest(const PartitionGraph &graph,
     recurse(graph, mesh, weighed, best);
   });
   result.plan = *best.get();
+  result.lowerBound = best.getBound();
   result.exact = *result.lowerBound >= costOf(result.plan, options.objective);
   result.seconds = clock.seconds();
   return result;

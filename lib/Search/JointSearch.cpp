@@ -28,8 +28,10 @@ static constexpr unsigned kRadius = 5;
 /// Devices, and cuts of a variable, up to which all plans are looked at; else
 /// so many cuts of each, and none on more devices than those.
 static constexpr int64_t kMostDevices = 16;
-static constexpr size_t kMostCuts = 160, kFewCuts = 64;
+static constexpr size_t kMostCuts = 160, kFewCuts = 40;
 static constexpr int64_t kMostDevicesByAxis = 256;
+/// The gap that counts as none where a part of the search is solved.
+static constexpr double kSolved = 1e-6;
 
 bool BestPlan::offer(Plan plan) {
   countBytes(graph, plan, charge, model);
@@ -60,7 +62,7 @@ PairwiseModel::Options JointSearch::limits() const {
   PairwiseModel::Options limits;
   limits.passes = options.passes;
   limits.leastProgress = options.leastProgress;
-  limits.closeEnough = options.closeEnough;
+  limits.closeEnough = std::min(best.getCloseEnough(), kSolved);
   limits.tableLimit = options.tableLimit;
   if (options.timeBudget > 0)
     limits.seconds = std::max(options.timeBudget - clock.seconds(), 0.0);
@@ -212,9 +214,11 @@ void JointSearch::arrangeByAxis(const Assignment &values) {
 
 /// Makes the choices for one axis of the best plan after the other again, for
 /// as long as that helps.
-void JointSearch::improveByAxis() {
+void JointSearch::improve() {
+  if (mesh.numDevices() > kMostDevicesByAxis)
+    return;
   Axes axes = axesThatSplit(mesh);
-  for (size_t i = 0, tried = 0; best.get() && tried < axes.size() && !isLate();
+  for (size_t i = 0, tried = 0; best.get() && tried < axes.size() && !isOver();
        i = (i + 1) % axes.size()) {
     PlanSpace::States states = space.statesOf(*best.get());
     std::map<const PlanSpace::Choices *, const AxisSpace::Domain *> known;
@@ -236,14 +240,6 @@ void JointSearch::improveByAxis() {
     AxisSpace neighbours(graph, space, given, best.getModel(), options);
     tried = offer(solve(neighbours)) ? 0 : tried + 1;
   }
-}
-
-/// All cuts of a variable.
-size_t JointSearch::numArrangements(unsigned var) const {
-  size_t all = 0;
-  for (unsigned value = 0; value < degrees.getDomainSize(var); ++value)
-    all += degrees.numArrangements(var, value);
-  return all;
 }
 
 /// Looks among the degrees that the bound speaks for, as many of each variable
@@ -271,37 +267,49 @@ void JointSearch::searchNear(const Assignment &chosen) {
   offer(solve(axes));
 }
 
+/// Whether a variable's cuts of some degrees can all be looked at.
+bool JointSearch::isFew(unsigned var, llvm::ArrayRef<unsigned> values) const {
+  size_t cuts = 0;
+  for (unsigned value : values)
+    cuts += degrees.numArrangements(var, value);
+  return cuts <= kMostCuts;
+}
+
 bool JointSearch::isAffordable() const {
   if (mesh.numDevices() > kMostDevices)
     return false;
   for (unsigned var = 0; var < space.numVariables(); ++var)
-    if (numArrangements(var) > kMostCuts)
+    if (!isFew(var, allValues(var)))
       return false;
   return true;
 }
 
-JointSearch::Domains JointSearch::allArrangements() {
-  return arrangements([&](unsigned var) {
-    llvm::SmallVector<unsigned> values(degrees.getDomainSize(var));
-    std::iota(values.begin(), values.end(), 0);
-    return values;
-  });
+llvm::SmallVector<unsigned> JointSearch::allValues(unsigned var) const {
+  llvm::SmallVector<unsigned> values(degrees.getDomainSize(var));
+  std::iota(values.begin(), values.end(), 0);
+  return values;
 }
 
-/// Looks among all plans, and gives a bound of theirs.
-int64_t JointSearch::searchAll() {
-  Domains given = allArrangements();
-  if (isEmpty(given))
-    return best.cost();
-  AxisSpace axes(graph, space, std::move(given), best.getModel(), options);
-  std::optional<Assignment> hint = bestIn(axes);
-  if (!hint && offer(solve(axes)))
-    hint = bestIn(axes);
-  PairwiseModel::Result result = axes.getModel().minimizeAlike(
-      axes.getDomainIds(), limits(), hint ? &*hint : nullptr, best.cost());
+/// Looks among all plans, and gives a bound of theirs, until they are as close
+/// as that.
+int64_t JointSearch::searchAll(double closeEnough) {
+  if (!all) {
+    Domains given = arrangements([&](unsigned var) { return allValues(var); });
+    if (isEmpty(given))
+      return best.cost();
+    all = std::make_unique<AxisSpace>(graph, space, std::move(given),
+                                      best.getModel(), options);
+  }
+  std::optional<Assignment> hint = bestIn(*all);
+  if (!hint && offer(solve(*all)))
+    hint = bestIn(*all);
+  PairwiseModel::Options mine = limits();
+  mine.closeEnough = closeEnough;
+  PairwiseModel::Result result = all->getModel().minimizeAlike(
+      all->getDomainIds(), mine, hint ? &*hint : nullptr, best.cost());
   if (!result.assignment.empty())
-    offer(cutsOf(axes, result.assignment));
-  return std::min(result.lowerBound, best.cost());
+    offer(cutsOf(*all, result.assignment));
+  return result.lowerBound;
 }
 
 void JointSearch::tell(llvm::StringRef what) const {
@@ -313,45 +321,49 @@ void JointSearch::tell(llvm::StringRef what) const {
             .str());
 }
 
-bool JointSearch::isLate() const {
-  return options.timeBudget > 0 && clock.seconds() > options.timeBudget;
+bool JointSearch::isOver() const {
+  if (!best.get())
+    return false;
+  return best.isClose() ||
+         (options.timeBudget > 0 && clock.seconds() > options.timeBudget);
 }
 
 void JointSearch::run() {
   tell("degrees");
   std::optional<Assignment> values = solveDegrees();
-  if (values && mesh.numDevices() <= kMostDevices)
-    arrange(*values);
-  else if (values)
+  bool isLarge = mesh.numDevices() > kMostDevices;
+  if (values && isLarge)
     arrangeByAxis(*values);
-  if (best.get() && isLate())
+  else if (values)
+    arrange(*values);
+  if (isOver())
     return;
   tell("axes");
-  if (isAffordable()) {
-    searchAll();
-    return;
-  }
-  if (values && mesh.numDevices() <= kMostDevices)
+  if (isAffordable())
+    searchAll(kSolved);
+  else if (values && !isLarge)
     searchNear(*values);
-  if (mesh.numDevices() <= kMostDevicesByAxis)
-    improveByAxis();
 }
 
-int64_t JointSearch::refine() {
+void JointSearch::refine() {
   tell("all");
-  if (isAffordable())
-    return searchAll();
-  if (mesh.numDevices() <= kMostDevicesByAxis)
-    improveByAxis();
+  if (isAffordable()) {
+    best.raiseBound(searchAll(best.getCloseEnough()));
+    return;
+  }
+  PairwiseModel::Options mine = limits();
+  mine.closeEnough = best.getCloseEnough();
   PairwiseModel::Result result = degrees.getModel().minimizeAlike(
-      degrees.getDomainIds(), limits(), nullptr, best.cost());
-  return std::min(result.lowerBound, best.cost());
+      degrees.getDomainIds(), mine, nullptr, best.cost());
+  best.raiseBound(result.lowerBound);
 }
 
 bool JointSearch::writeIlp(llvm::raw_ostream &os) {
   if (!isAffordable())
     return false;
-  AxisSpace axes(graph, space, allArrangements(), best.getModel(), options);
+  AxisSpace axes(graph, space,
+                 arrangements([&](unsigned var) { return allValues(var); }),
+                 best.getModel(), options);
   axes.getModel().writeIlp(os);
   return true;
 }

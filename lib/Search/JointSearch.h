@@ -30,7 +30,8 @@ public:
   BestPlan(const PartitionGraph &graph, const Mesh &mesh,
            const SearchOptions &options)
       : graph(graph), model(mesh, options), charge(options.charge),
-        objective(options.objective), memoryLimit(options.memoryLimit) {}
+        objective(options.objective), memoryLimit(options.memoryLimit),
+        closeEnough(options.closeEnough) {}
 
   /// Takes `plan`, not counted yet, if it is the best so far, and says whether
   /// it is.
@@ -39,6 +40,19 @@ public:
   /// Whether a plan that is cheaper than the best was turned down for the
   /// memory that it needs, or the best one needs too much.
   bool isLimited() const { return excess > 0 || leastCost < cost(); }
+
+  /// No plan costs less than `bound`.
+  void raiseBound(int64_t bound) { lowerBound = std::max(lowerBound, bound); }
+  int64_t getBound() const { return std::min(lowerBound, cost()); }
+
+  /// Whether what is left of the gap is too little to go on. `setCloseEnough`
+  /// says how little.
+  bool isClose() const {
+    return best && !isLimited() &&
+           double(cost()) <= (1 + closeEnough) * double(getBound());
+  }
+  void setCloseEnough(double gap) { closeEnough = gap; }
+  double getCloseEnough() const { return closeEnough; }
 
   /// Plans so far that keep to the memory limit.
   unsigned numFitting() const { return fitting; }
@@ -56,7 +70,8 @@ private:
   std::optional<int64_t> memoryLimit;
   std::optional<Plan> best;
   int64_t excess = 0; ///< of the best: bytes over the limit
-  int64_t leastCost = Forbidden;
+  int64_t leastCost = Forbidden, lowerBound = 0;
+  double closeEnough;
   unsigned fitting = 0;
 };
 
@@ -67,12 +82,15 @@ public:
   JointSearch(const PartitionGraph &graph, const Mesh &mesh,
               const SearchOptions &options, BestPlan &best);
 
-  /// Offers plans to `best`.
+  /// Offers plans to `best`, until it is close to its bound.
   void run();
 
-  /// Offers what is better than the best plan; nothing in the space costs less
-  /// than what is returned.
-  int64_t refine();
+  /// Offers plans that differ from the best in a single axis.
+  void improve();
+
+  /// Raises the bound of `best`, and offers better plans that this finds. For
+  /// the space that `best` is to be the best of.
+  void refine();
 
   /// Writes the search among all plans as an integer linear program; false if
   /// that isn't affordable.
@@ -92,13 +110,12 @@ private:
   std::optional<Assignment> solveDegrees();
   void arrange(const Assignment &degrees);
   void arrangeByAxis(const Assignment &degrees);
-  void improveByAxis();
   void searchNear(const Assignment &degrees);
-  size_t numArrangements(unsigned var) const;
-  bool isLate() const;
+  bool isFew(unsigned var, llvm::ArrayRef<unsigned> values) const;
+  bool isOver() const;
   void tell(llvm::StringRef what) const;
-  Domains allArrangements();
-  int64_t searchAll();
+  llvm::SmallVector<unsigned> allValues(unsigned var) const;
+  int64_t searchAll(double closeEnough);
   Domains arrangements(
       llvm::function_ref<llvm::SmallVector<unsigned>(unsigned)> valuesOf);
   std::vector<Cuts> solve(AxisSpace &axes);
@@ -116,6 +133,7 @@ private:
   DegreeSpace degrees;
   PairwiseModel::Folding folding;
   std::deque<AxisSpace::Domain> domains;
+  std::unique_ptr<AxisSpace> all; ///< plans, once they are looked at
 };
 
 } // namespace mlir::tofu::search

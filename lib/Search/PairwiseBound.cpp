@@ -586,9 +586,8 @@ void PairwiseModel::View::raise(const Options &options, double seconds,
     ++passes;
     if (!pass(upper))
       return;
-    double gap = upper - bound();
-    if (gap < std::max(0.5, options.closeEnough * upper) ||
-        bound() - before < options.leastProgress * gap)
+    if (options.isClose(bound(), upper) ||
+        bound() - before < options.leastProgress * (upper - bound()))
       return;
   }
 }
@@ -620,46 +619,54 @@ PairwiseModel::minimizeAlike(llvm::ArrayRef<unsigned> kinds,
     result.minimum = costOf(*hint);
     result.assignment = *hint;
   }
-  upper = result.minimum;
-  std::unique_ptr<View> view;
+  // Views have dropped what is in nothing as cheap as what was known then.
+  leastKnown = std::min(leastKnown, result.minimum);
+  upper = leastKnown;
   bool isTried = !hint;
+  // Whether there is a gap left that is worth the effort.
   auto raise = [&] {
     view->raise(options, options.seconds - clock.seconds(), upper,
                 result.passes);
-    return !view->isEmpty();
+    return !view->isEmpty() && !options.isClose(view->bound(), upper);
   };
   auto tryAlike = [&] {
     isTried = true;
     improveAlike(*view, options, result);
     return raise();
   };
-  for (unsigned radius : kRadii) {
-    auto finer = std::make_unique<View>(*this, classify(kinds, radius));
-    if (view && finer->numClasses() == view->numClasses())
+  // From where the last call got.
+  bool goesOn = !view || raise();
+  while (goesOn && numRadii < std::size(kRadii)) {
+    unsigned radius = kRadii[numRadii++];
+    auto finer = std::make_shared<View>(*this, classify(kinds, radius));
+    if (view && finer->numClasses() == view->numClasses()) {
+      numRadii = std::size(kRadii);
       break;
+    }
     if (view)
       finer->inherit(*view);
     view = std::move(finer);
-    if (!raise() || (!isTried && radius >= kRadiusAlike && !tryAlike()))
-      break;
+    goesOn = raise() && (isTried || radius < kRadiusAlike || tryAlike());
   }
-  // Nothing is better than what is known.
-  result.lowerBound = result.minimum;
-  if (view->isEmpty() || (!isTried && !tryAlike()))
-    return result;
-  for (int64_t before = 0; before != result.minimum;) {
-    before = result.minimum;
+  goesOn = goesOn && (isTried || tryAlike());
+  while (goesOn) {
+    int64_t before = result.minimum;
     sumOfLeast = view->bound();
     for (unsigned var = 0; var < numVariables(); ++var)
       view->tell(var, active[var], excess[var]);
-    if (finish(options, result))
-      return result;
-    improve(options, result);
-    if (result.minimum < before && !raise()) {
-      result.lowerBound = result.minimum;
+    if (finish(options, result)) {
+      result.lowerBound = std::min(result.lowerBound, leastKnown);
       return result;
     }
+    improve(options, result);
+    goesOn = result.minimum < before && raise();
   }
-  result.lowerBound = std::min(result.minimum, view->integerBound());
+  // Nothing is better than what is known.
+  leastKnown = std::min(leastKnown, result.minimum);
+  if (view->isEmpty()) {
+    result.lowerBound = leastKnown;
+    return result;
+  }
+  result.lowerBound = std::min(leastKnown, view->integerBound());
   return result;
 }

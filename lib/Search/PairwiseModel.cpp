@@ -388,6 +388,11 @@ int64_t PairwiseModel::integerBound() const {
 // Minimising
 //===----------------------------------------------------------------------===//
 
+bool PairwiseModel::Options::isClose(double bound, double minimum) const {
+  // Costs are whole numbers.
+  return minimum - bound < std::max(0.5, closeEnough * minimum);
+}
+
 void PairwiseModel::offer(Assignment assignment, Result &result) {
   int64_t cost = costOf(assignment);
   if (cost >= result.minimum)
@@ -433,7 +438,7 @@ PairwiseModel::Result PairwiseModel::minimize(const Options &options,
       break;
     double progress = sumOfLeast - bound;
     bound = sumOfLeast;
-    if (upper - bound < std::max(0.5, options.closeEnough * upper))
+    if (options.isClose(bound, upper))
       break;
     if (result.passes % 8 != 7)
       continue;

@@ -107,6 +107,9 @@ void mlir::tofu::remarkDearest(const PlanGraph &graph, const search::Plan &plan,
                                    remark::RemarkOpts::name("Bytes")
                                        .category("tofu-plan")
                                        .function(function.getName()));
+    // Nobody wants any.
+    if (!remark)
+      return;
     remark << remark::metric("Operator", graph.graph.operators[i].name)
            << remark::metric("Strategy", getStrategyText(graph, plan, i))
            << remark::metric("OperandBytes",

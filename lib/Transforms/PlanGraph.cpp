@@ -634,17 +634,25 @@ std::string PlanGraph::getHash() const {
   auto name = [&](Value value) {
     return names.try_emplace(value, names.size()).first->second;
   };
+  // Programs have few different types and semantics: each is printed once.
+  DenseMap<const void *, std::string> texts;
+  auto print = [&](auto printed) -> StringRef {
+    std::string &known = texts[printed.getAsOpaquePointer()];
+    if (known.empty())
+      llvm::raw_string_ostream(known) << printed;
+    return known;
+  };
   func::FuncOp f = function;
   f.walk<WalkOrder::PreOrder>([&](Operation *op) {
     os << getOperatorName(op) << '(';
     for (Value operand : op->getOperands())
-      os << name(operand) << ':' << operand.getType() << ' ';
+      os << name(operand) << ':' << print(operand.getType()) << ' ';
     os << ")->(";
     for (Value result : op->getResults())
-      os << name(result) << ':' << result.getType() << ' ';
+      os << name(result) << ':' << print(result.getType()) << ' ';
     os << ')';
     if (Attribute semantics = op->getAttr(TofuDialect::kSemantics))
-      os << semantics;
+      os << print(semantics);
     if (GlobalAccess access(op); access)
       os << access.global.getSymName();
     os << '\n';

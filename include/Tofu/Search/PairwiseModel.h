@@ -59,6 +59,9 @@ public:
     bool prunes = true;
     /// Seconds after which no pass begins.
     double seconds = 1e9;
+
+    /// Whether the gap is small enough to stop.
+    bool isClose(double bound, double minimum) const;
   };
 
   struct Result {
@@ -100,7 +103,7 @@ public:
   /// The same by a bound for which variables of one kind that look alike are
   /// treated alike: much faster where there are many. Needs an assignment to
   /// begin with, `hint`; without one, `known` is what one costs, and the result
-  /// is the bound alone.
+  /// is the bound alone. Another call goes on from where this one got.
   Result minimizeAlike(llvm::ArrayRef<unsigned> kinds, const Options &options,
                        const Assignment *hint, int64_t known);
 
@@ -169,6 +172,11 @@ private:
   std::vector<double> least; ///< of `unary`, per variable
   double sumOfLeast = 0, upper = 0;
   Assignment current;
+  /// Of minimizeAlike: the finest view so far, how many were made, and the cost
+  /// that what they dropped can't beat.
+  std::shared_ptr<View> view;
+  unsigned numRadii = 0;
+  int64_t leastKnown = Forbidden;
   bool isWarm = false; ///< messages are there already
   bool prunes = true;
   bool isDone = false;                 ///< a variable has no values left

@@ -66,8 +66,9 @@ struct SearchOptions {
   /// the part of the gap that a few of them must close to go on.
   unsigned passes = 100;
   double leastProgress = 0.01;
-  /// The gap, as a part of the cost, at which they stop.
-  double closeEnough = 1e-6;
+  /// The gap, as a part of the cost, at which they stop; small programs are
+  /// searched to the end.
+  double closeEnough = 0.01;
   /// Seconds after which the joint search comes to an end, with the best plan
   /// so far; 0: none.
   double timeBudget = 0;

@@ -137,8 +137,8 @@ SearchResult mlir::tofu::search::searchKBest(const PartitionGraph &graph,
   };
   auto isOver = [&] {
     return best.get() &&
-           (best.isClose() || (options.timeBudget > 0 &&
-                               clock.seconds() > options.timeBudget));
+           (best.isClose() ||
+            (options.timeBudget > 0 && clock.seconds() > options.timeBudget));
   };
   // A plan to begin with: without one, bounds can't rule anything out.
   SearchOptions first = options;

@@ -8,6 +8,7 @@
 
 #include "Tofu/Search/CostModel.h"
 
+#include "Families.h"
 #include "OperandSet.h"
 
 #include "Tofu/Search/Elimination.h"
@@ -33,15 +34,20 @@ bool mlir::tofu::search::needsResultLayout(const Operator &op, unsigned i,
   return op.operands[i].initOf >= 0 && !reductionAxes(op, strategy).empty();
 }
 
-CostModel::CostModel(Mesh given, const Rates &its)
-    : mesh(std::move(given)), rates(its),
-      scale(double(its.numDevices) / double(mesh.numDevices())) {}
+CostModel::CostModel(Mesh mesh)
+    : families(std::make_unique<Families>(std::move(mesh))) {}
 
-CostModel::CostModel(Mesh given, const SearchOptions &options)
-    : mesh(std::move(given)) {
+CostModel::CostModel(Mesh mesh, const Rates &its) : CostModel(std::move(mesh)) {
+  rates = its;
+  scale = double(its.numDevices) / double(getMesh().numDevices());
+}
+
+CostModel::CostModel(Mesh mesh, const SearchOptions &options)
+    : CostModel(std::move(mesh)) {
   if (options.objective == Objective::Bytes)
     return;
-  *this = CostModel(std::move(mesh), *options.rates);
+  rates = *options.rates;
+  scale = double(rates->numDevices) / double(getMesh().numDevices());
   minimisesTime = true;
 }
 
@@ -60,36 +66,15 @@ bool mlir::tofu::search::isReadBefore(const Operator &op, unsigned i) {
       });
 }
 
-size_t CostModel::KeyHash::operator()(const Key &key) const {
-  return llvm::hash_combine_range(key.begin(), key.end());
-}
+CostModel::CostModel(CostModel &&) = default;
+CostModel &CostModel::operator=(CostModel &&) = default;
+CostModel::~CostModel() = default;
+
+const Mesh &CostModel::getMesh() const { return families->getMesh(); }
 
 CostModel::Family CostModel::family(const Placement &placement,
                                     llvm::ArrayRef<int64_t> shape) {
-  Key key(shape.begin(), shape.end());
-  for (const LinearExpr &expr : placement.index) {
-    key.append({expr.whole, expr.constant, int64_t(expr.terms.size())});
-    for (auto [dim, coefficient] : expr.terms) {
-      const Axes &axes = placement.dimAxes[dim];
-      key.append(
-          {dim, coefficient, placement.dimSizes[dim], int64_t(axes.size())});
-      key.append(axes.begin(), axes.end());
-    }
-  }
-  auto [known, isNew] = byPlacement.try_emplace(std::move(key), 0);
-  if (!isNew)
-    return known->second;
-
-  llvm::SmallVector<Box> boxes = placement.boxes(shape, mesh);
-  Key bounds{int64_t(shape.size())};
-  for (const Box &box : boxes)
-    for (Interval interval : box)
-      bounds.append({interval.lo, interval.hi});
-  auto [same, isNewFamily] =
-      byBoxes.try_emplace(std::move(bounds), families.size());
-  if (isNewFamily)
-    families.push_back(std::move(boxes));
-  return known->second = same->second;
+  return families->add(placement, shape);
 }
 
 CostModel::Shards CostModel::layoutShards(const Value &value,
@@ -149,7 +134,7 @@ bool CostModel::isView(const Shards &held, const Shards &need) {
     return true;
   auto [known, isNew] = within.try_emplace({need.family, held.family}, false);
   if (isNew)
-    known->second = areWithin(boxes(need.family), boxes(held.family));
+    known->second = families->areWithin(need.family, held.family);
   return known->second;
 }
 
@@ -176,9 +161,10 @@ int64_t mlir::tofu::search::asFewerPicoseconds(double seconds) {
 const Regions &CostModel::regionsOf(Family family, uint64_t axes) {
   auto known = regions.find({family, axes});
   if (known == regions.end())
-    known =
-        regions.try_emplace({family, axes}, Regions(boxes(family), axes, mesh))
-            .first;
+    known = regions
+                .try_emplace({family, axes},
+                             Regions(families->boxes(family), axes, getMesh()))
+                .first;
   return known->second;
 }
 
@@ -195,7 +181,8 @@ int64_t CostModel::movedTime(const Value &value, const Shards &from,
       return regionsOf(to.family, axes);
     };
     llvm::SmallVector<double, 4> received = elementsPerAxis(
-        getHeld, getNeeded, PartialAxes(from.partial, to.partial, mesh), mesh);
+        getHeld, getNeeded, PartialAxes(from.partial, to.partial, getMesh()),
+        getMesh());
     auto &[latency, perByte] = known->second;
     for (auto [axis, elements] : llvm::enumerate(received)) {
       if (elements <= 0)
@@ -222,7 +209,7 @@ int64_t CostModel::workTime(const PartitionGraph &graph, const Operator &op,
   // The first device has the largest part of every dim.
   double points = 1;
   for (auto [dim, axes] : llvm::zip_equal(op.dims, strategy.dims))
-    points *= double(largestPart(dim.size, axes, mesh));
+    points *= double(largestPart(dim.size, axes, getMesh()));
   double bytes = 0;
   auto add = [&](unsigned number, const Placement &placement) {
     const Value &value = graph.values[number];
@@ -249,11 +236,17 @@ int64_t CostModel::workCost(const PartitionGraph &graph, const Operator &op,
 // Memory
 //===----------------------------------------------------------------------===//
 
-int64_t CostModel::largest(Family family) const {
-  int64_t most = 0;
-  for (const Box &box : families[family])
-    most = std::max(most, volume(box));
-  return most;
+int64_t CostModel::largest(Family family) {
+  return families->largestVolume(family);
+}
+
+llvm::SmallVector<int64_t> CostModel::volumes(Family family) {
+  if (std::optional<int64_t> all = families->uniformVolume(family))
+    return {*all};
+  llvm::SmallVector<int64_t> each;
+  for (const Box &box : families->boxes(family))
+    each.push_back(volume(box));
+  return each;
 }
 
 int64_t CostModel::mix(int64_t moved, int64_t heldElements,
@@ -265,7 +258,7 @@ int64_t CostModel::mix(int64_t moved, int64_t heldElements,
       slowest = std::min(slowest, link.bandwidth);
     held *= kPicoseconds / (slowest * scale);
   } else {
-    held *= double(mesh.numDevices());
+    held *= double(getMesh().numDevices());
   }
   return std::llround((1 - memoryWeight) * double(moved) + memoryWeight * held);
 }
@@ -297,7 +290,7 @@ CostModel::Difference CostModel::keyOf(const Shards &from, const Shards &to) {
 int64_t CostModel::elements(const Shards &from, const Shards &to) {
   auto [known, isNew] = differences.try_emplace(keyOf(from, to), 0);
   if (isNew)
-    known->second = receivedElements({boxes(from.family), from.partial},
-                                     {boxes(to.family), to.partial}, mesh);
+    known->second = families->receivedElements(from.family, from.partial,
+                                               to.family, to.partial);
   return known->second;
 }

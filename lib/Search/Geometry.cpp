@@ -222,16 +222,22 @@ static int64_t dimSize(const Placement &placement, unsigned dim,
   return last < 0 ? 0 : last / coefficient + 1;
 }
 
+Interval Placement::along(unsigned dim, llvm::ArrayRef<int64_t> shape,
+                          const Mesh &mesh,
+                          llvm::ArrayRef<int64_t> coordinates) const {
+  llvm::SmallVector<Interval> iteration(dimSizes.size());
+  for (const LinearExpr::Term &term : index[dim].terms)
+    iteration[term.dim] = cut({0, dimSize(*this, term.dim, shape)},
+                              dimAxes[term.dim], mesh, coordinates);
+  return image(index[dim], iteration, shape[dim]);
+}
+
 Box Placement::box(llvm::ArrayRef<int64_t> shape, const Mesh &mesh,
                    int64_t device) const {
-  llvm::SmallVector<int64_t> coords = mesh.coordinates(device);
-  llvm::SmallVector<Interval> iteration;
-  for (unsigned dim = 0; dim < dimSizes.size(); ++dim)
-    iteration.push_back(
-        cut({0, dimSize(*this, dim, shape)}, dimAxes[dim], mesh, coords));
+  llvm::SmallVector<int64_t> coordinates = mesh.coordinates(device);
   Box result;
-  for (auto [expr, size] : llvm::zip_equal(index, shape))
-    result.push_back(image(expr, iteration, size));
+  for (unsigned dim = 0; dim < shape.size(); ++dim)
+    result.push_back(along(dim, shape, mesh, coordinates));
   return result;
 }
 

@@ -146,16 +146,24 @@ private:
 class DeviceClasses {
 public:
   DeviceClasses(const std::vector<Buffer> &buffers, CostModel &model)
-      : model(model), classOf(model.getMesh().numDevices(), 0) {
-    for (const Buffer &buffer : buffers)
-      if (sizes.try_emplace(buffer.family).second)
-        split(buffer.family);
+      : classOf(model.getMesh().numDevices(), 0) {
+    for (const Buffer &buffer : buffers) {
+      auto [mine, isNew] = sizes.try_emplace(buffer.family);
+      if (isNew)
+        mine->second = model.volumes(buffer.family);
+      if (isNew && mine->second.size() > 1)
+        split(mine->second);
+    }
     for (auto [device, number] : llvm::enumerate(classOf))
       if (number == first.size())
         first.push_back(device);
-    for (auto &[family, each] : sizes)
+    for (auto &[family, each] : sizes) {
+      llvm::SmallVector<int64_t> ofDevice = std::move(each);
+      each.clear();
       for (int64_t device : first)
-        each.push_back(volume(model.boxes(family)[device]));
+        each.push_back(ofDevice.size() > 1 ? ofDevice[device]
+                                           : ofDevice.front());
+    }
   }
 
   /// The first device of each class.
@@ -167,15 +175,13 @@ public:
   }
 
 private:
-  void split(CostModel::Family family) {
+  void split(llvm::ArrayRef<int64_t> volumes) {
     std::map<std::pair<unsigned, int64_t>, unsigned> numbers;
-    for (auto [device, number] : llvm::enumerate(classOf)) {
-      std::pair key(number, volume(model.boxes(family)[device]));
-      number = numbers.try_emplace(key, numbers.size()).first->second;
-    }
+    for (auto [number, volume] : llvm::zip_equal(classOf, volumes))
+      number =
+          numbers.try_emplace({number, volume}, numbers.size()).first->second;
   }
 
-  CostModel &model;
   std::vector<unsigned> classOf; ///< per device
   llvm::SmallVector<int64_t> first;
   llvm::DenseMap<CostModel::Family, llvm::SmallVector<int64_t>> sizes;

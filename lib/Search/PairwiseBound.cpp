@@ -586,7 +586,8 @@ void PairwiseModel::View::raise(const Options &options, double seconds,
     ++passes;
     if (!pass(upper))
       return;
-    if (options.isClose(bound(), upper) ||
+    // Costs are whole numbers.
+    if (upper - bound() < 0.5 || options.isClose(bound(), upper) ||
         bound() - before < options.leastProgress * (upper - bound()))
       return;
   }

@@ -389,8 +389,7 @@ int64_t PairwiseModel::integerBound() const {
 //===----------------------------------------------------------------------===//
 
 bool PairwiseModel::Options::isClose(double bound, double minimum) const {
-  // Costs are whole numbers.
-  return minimum - bound < std::max(0.5, closeEnough * minimum);
+  return minimum - bound < closeEnough * minimum;
 }
 
 void PairwiseModel::offer(Assignment assignment, Result &result) {
@@ -438,7 +437,8 @@ PairwiseModel::Result PairwiseModel::minimize(const Options &options,
       break;
     double progress = sumOfLeast - bound;
     bound = sumOfLeast;
-    if (options.isClose(bound, upper))
+    // Costs are whole numbers.
+    if (upper - bound < 0.5 || options.isClose(bound, upper))
       break;
     if (result.passes % 8 != 7)
       continue;

@@ -115,15 +115,15 @@ static int64_t sumOfVolumes(llvm::ArrayRef<Box> boxes) {
   return sum;
 }
 
-/// Elements of `there` that need not move if each goes to the coordinates of
-/// the added axes where most devices have it.
-static int64_t countStaying(const Family &family, int64_t numSlots) {
+int64_t mlir::tofu::search::countStaying(llvm::ArrayRef<Box> there,
+                                         llvm::ArrayRef<int64_t> slots,
+                                         int64_t numSlots) {
   int64_t staying = 0;
   llvm::SmallVector<int64_t> counts(numSlots);
-  visitCells(family.there, [&](llvm::ArrayRef<unsigned> boxes, int64_t volume) {
+  visitCells(there, [&](llvm::ArrayRef<unsigned> boxes, int64_t volume) {
     std::fill(counts.begin(), counts.end(), 0);
     for (unsigned i : boxes)
-      ++counts[family.slots[i]];
+      ++counts[slots[i]];
     staying += volume * *llvm::max_element(counts);
   });
   return staying;
@@ -142,7 +142,8 @@ int64_t mlir::tofu::search::receivedElements(const Holding &from,
   // One slot gets the value; the boxes of all are the same.
   int64_t gotten = sumOfVolumes(family.needed) / slots;
   if (addends == 1)
-    return families * (gotten - countStaying(family, slots));
+    return families *
+           (gotten - countStaying(family.there, family.slots, slots));
   // Summed over the elements: p - 1 addends and |D| sums, but one where a
   // device of D holds an addend, and adds up.
   return families * ((addends - 1) * unionVolume(family.needed) + gotten -

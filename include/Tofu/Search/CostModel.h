@@ -23,10 +23,11 @@
 #include "llvm/ADT/DenseMap.h"
 
 #include <map>
-#include <unordered_map>
-#include <vector>
+#include <memory>
 
 namespace mlir::tofu::search {
+
+class Families;
 
 /// Exact costs on one mesh. Programs repeat few shapes many times, so boxes and
 /// differences are computed once and then looked up.
@@ -47,7 +48,10 @@ public:
   };
 
   /// Costs are bytes.
-  explicit CostModel(Mesh mesh) : mesh(std::move(mesh)) {}
+  explicit CostModel(Mesh mesh);
+  CostModel(CostModel &&);
+  CostModel &operator=(CostModel &&);
+  ~CostModel();
 
   /// Costs are what `options` say. `mesh` has the first axes of the mesh that
   /// the rates are of.
@@ -56,8 +60,11 @@ public:
   /// Costs are bytes, but times can be asked for.
   CostModel(Mesh mesh, const Rates &rates);
 
-  const Mesh &getMesh() const { return mesh; }
-  llvm::ArrayRef<Box> boxes(Family family) const { return families[family]; }
+  const Mesh &getMesh() const;
+
+  /// Elements of the boxes of a family: of each device in order, or one number
+  /// for all.
+  llvm::SmallVector<int64_t> volumes(Family family);
 
   Family family(const Placement &placement, llvm::ArrayRef<int64_t> shape);
 
@@ -115,27 +122,20 @@ public:
   bool isView(const Shards &held, const Shards &need);
 
 private:
-  using Key = llvm::SmallVector<int64_t, 24>;
-  struct KeyHash {
-    size_t operator()(const Key &key) const;
-  };
-
   /// A difference: the two families and the sets of partial axes.
   using Difference = std::pair<uint64_t, uint64_t>;
   static Difference keyOf(const Shards &from, const Shards &to);
 
   int64_t movedCost(const Value &value, const Shards &from, const Shards &to);
   const Regions &regionsOf(Family family, uint64_t axes);
-  int64_t largest(Family family) const;
+  int64_t largest(Family family);
   int64_t mix(int64_t moved, int64_t heldElements, const Value &value) const;
 
-  Mesh mesh;
+  std::unique_ptr<Families> families;
   std::optional<Rates> rates;
   double scale = 1; ///< devices that one of the mesh stands for
   bool minimisesTime = false;
   double memoryWeight = 0;
-  std::vector<llvm::SmallVector<Box>> families;
-  std::unordered_map<Key, Family, KeyHash> byPlacement, byBoxes;
   llvm::DenseMap<Difference, int64_t> differences;
   /// What crosses axes: seconds of latency, and per byte of an element.
   llvm::DenseMap<Difference, std::pair<double, double>> crossings;

@@ -151,6 +151,11 @@ struct Placement {
   static Placement ofLayout(llvm::ArrayRef<int64_t> shape,
                             llvm::ArrayRef<Axes> dimAxes);
 
+  /// The interval along tensor dim `dim` of the device at `coordinates`. All
+  /// sizes in `shape` are known.
+  Interval along(unsigned dim, llvm::ArrayRef<int64_t> shape, const Mesh &mesh,
+                 llvm::ArrayRef<int64_t> coordinates) const;
+
   /// The box of a tensor of `shape`, all of whose sizes are known, that device
   /// `device` has.
   Box box(llvm::ArrayRef<int64_t> shape, const Mesh &mesh,

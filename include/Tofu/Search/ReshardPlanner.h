@@ -62,6 +62,11 @@ int64_t receivedElements(const Holding &from, const Holding &to,
 /// Number of elements that are in any of the boxes.
 int64_t unionVolume(llvm::ArrayRef<Box> boxes);
 
+/// Elements of the boxes `there` that need not move if each goes to the
+/// coordinates of the added axes, `slots` by box, where most devices have it.
+int64_t countStaying(llvm::ArrayRef<Box> there, llvm::ArrayRef<int64_t> slots,
+                     int64_t numSlots);
+
 /// A step of a reshard, by what can do it; in the order of preference among
 /// steps that move the same.
 enum class StepKind {

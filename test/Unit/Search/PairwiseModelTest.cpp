@@ -165,6 +165,13 @@ TEST(PairwiseModelTest, boundsAlikeWithoutElimination) {
                          ->minimizeAlike(random.kinds, options, nullptr,
                                          /*known=*/expected)
                          .lowerBound;
+    // Nor is it later, with less known: what was dropped stays so.
+    int64_t later = random.model
+                        ->minimizeAlike(random.kinds, options, nullptr,
+                                        /*known=*/expected + 100)
+                        .lowerBound;
+    EXPECT_GE(later, atMost) << "seed " << seed;
+    EXPECT_LE(later, expected) << "seed " << seed;
     EXPECT_LE(atMost, expected) << "seed " << seed;
     EXPECT_LE(result.lowerBound, expected) << "seed " << seed;
     met += atMost > 0 && result.lowerBound == expected;

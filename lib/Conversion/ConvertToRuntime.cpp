@@ -67,7 +67,9 @@ static void appendPlacement(SmallVectorImpl<int64_t> &table,
   table.push_back(placement.dimSizes.size());
   for (auto [size, axes] :
        llvm::zip_equal(placement.dimSizes, placement.dimAxes)) {
-    table.push_back(ShapedType::isDynamic(size) ? TOFU_UNKNOWN : size);
+    table.push_back(size == search::kUnknownSize    ? TOFU_UNKNOWN
+                    : size == search::kCoveringSize ? TOFU_COVERING
+                                                    : size);
     table.push_back(axes.size());
     llvm::append_range(table, axes);
   }

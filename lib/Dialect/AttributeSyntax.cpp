@@ -189,7 +189,6 @@ void mlir::tofu::syntax::printIndex(AsmPrinter &printer,
   printer << ']';
 }
 
-/// Parses `NAME = SIZE`; `?` is a size that isn't known.
 ParseResult mlir::tofu::syntax::parseNamedSize(AsmParser &parser,
                                                StringAttr &name,
                                                int64_t &size) {
@@ -199,7 +198,8 @@ ParseResult mlir::tofu::syntax::parseNamedSize(AsmParser &parser,
     return failure();
   name = StringAttr::get(parser.getContext(), text);
   if (succeeded(parser.parseOptionalQuestion())) {
-    size = ShapedType::kDynamic;
+    bool covering = succeeded(parser.parseOptionalKeyword("covering"));
+    size = covering ? search::kCoveringSize : search::kUnknownSize;
     return success();
   }
   if (parser.parseInteger(size))
@@ -213,7 +213,9 @@ ParseResult mlir::tofu::syntax::parseNamedSize(AsmParser &parser,
 void mlir::tofu::syntax::printNamedSize(AsmPrinter &printer, StringAttr name,
                                         int64_t size) {
   printer << name.getValue() << " = ";
-  if (ShapedType::isDynamic(size))
+  if (size == search::kCoveringSize)
+    printer << "? covering";
+  else if (size == search::kUnknownSize)
     printer << '?';
   else
     printer << size;

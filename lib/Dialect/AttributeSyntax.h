@@ -44,7 +44,8 @@ ParseResult parseIndex(AsmParser &parser, const NamedDims &dims,
 void printIndex(AsmPrinter &printer, ArrayRef<AffineExpr> index,
                 ArrayRef<StringAttr> names);
 
-/// `NAME = SIZE`; `?` is a size that isn't known.
+/// `NAME = SIZE`; `?` is a size that isn't known, `? covering` one of a dim
+/// that covers the tensor.
 ParseResult parseNamedSize(AsmParser &parser, StringAttr &name, int64_t &size);
 void printNamedSize(AsmPrinter &printer, StringAttr name, int64_t size);
 

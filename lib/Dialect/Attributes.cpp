@@ -252,7 +252,7 @@ BoxesAttr::verifyPlacement(function_ref<InFlightDiagnostic()> emitError,
     return failure();
   search::Placement placement = getPlacement(shape, mesh);
   for (auto [dim, size] : llvm::enumerate(getDimSizes()))
-    if (ShapedType::isDynamic(size) && !placement.findFilled(dim))
+    if (search::isUnknown(size) && !placement.findFilled(dim))
       return emitError() << "nothing says how large "
                          << getDimNames()[dim].getValue() << " is";
   return success();

@@ -19,7 +19,7 @@ AffineExpr SemanticsBuilder::addDim(int64_t size, DimKind kind,
                                     ArrayRef<Combiner> combiners) {
   auto name = StringAttr::get(context, "d" + Twine(dims.size()));
   dims.push_back(IterationDimAttr::get(context, name, size, kind, combiners,
-                                       StringAttr()));
+                                       StringAttr(), /*covering=*/false));
   return getAffineDimExpr(dims.size() - 1, context);
 }
 
@@ -28,7 +28,17 @@ AffineExpr SemanticsBuilder::addDimAfter(AffineExpr outer, int64_t size) {
   IterationDimAttr &dim = dims.back();
   dim = IterationDimAttr::get(
       context, dim.getName(), size, dim.getKind(), dim.getCombiners(),
-      dims[cast<AffineDimExpr>(outer).getPosition()].getName());
+      dims[cast<AffineDimExpr>(outer).getPosition()].getName(),
+      /*covering=*/false);
+  return expr;
+}
+
+AffineExpr SemanticsBuilder::addCoveringDim() {
+  AffineExpr expr = addDim(ShapedType::kDynamic);
+  IterationDimAttr &dim = dims.back();
+  dim = IterationDimAttr::get(context, dim.getName(), dim.getSize(),
+                              dim.getKind(), dim.getCombiners(), dim.getAfter(),
+                              /*covering=*/true);
   return expr;
 }
 

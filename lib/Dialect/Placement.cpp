@@ -70,7 +70,7 @@ struct DimBoxes {
   bool isKnown(unsigned dim) const {
     return !ShapedType::isDynamic(shape[dim]) &&
            llvm::all_of(placement.index[dim].terms, [&](const auto &term) {
-             if (!ShapedType::isDynamic(placement.dimSizes[term.dim]))
+             if (!search::isUnknown(placement.dimSizes[term.dim]))
                return true;
              std::optional<unsigned> filled = placement.findFilled(term.dim);
              return filled && !ShapedType::isDynamic(shape[*filled]);
@@ -360,7 +360,7 @@ getPlacement(SemanticsAttr semantics, StrategyAttr strategy, AccessAttr access,
     renumber[getAffineDimExpr(i, context)] =
         getAffineDimExpr(names.size(), context);
     names.push_back(dim.getName());
-    sizes.push_back(dim.getSize());
+    sizes.push_back(dim.getCovering() ? search::kCoveringSize : dim.getSize());
     axes.push_back(strategy.getDims()[i]);
   }
   SmallVector<AffineExpr> index;

@@ -72,13 +72,16 @@ static ParseResult parseIterationDim(AsmParser &parser,
       return failure();
     after = StringAttr::get(parser.getContext(), outer);
   }
-  result = IterationDimAttr::get(parser.getContext(), name, size, kind,
-                                 combiners, after);
+  bool covering = size == search::kCoveringSize;
+  result = IterationDimAttr::get(parser.getContext(), name,
+                                 covering ? search::kUnknownSize : size, kind,
+                                 combiners, after, covering);
   return success();
 }
 
 static void printIterationDim(AsmPrinter &printer, IterationDimAttr dim) {
-  printNamedSize(printer, dim.getName(), dim.getSize());
+  printNamedSize(printer, dim.getName(),
+                 dim.getCovering() ? search::kCoveringSize : dim.getSize());
   if (dim.getKind() == DimKind::Reduction) {
     printer << " : ";
     printCombiners(printer, dim.getCombiners());
@@ -454,7 +457,7 @@ static bool isBounded(const search::LinearExpr &expr, ArrayRef<int64_t> sizes) {
   constexpr int64_t kMostElements = int64_t(1) << 48;
   int64_t least = 0, most = 1;
   auto add = [&](int64_t a, int64_t b) {
-    return succeeded(addProduct(a, ShapedType::isDynamic(b) ? kMostElements : b,
+    return succeeded(addProduct(a, search::isUnknown(b) ? kMostElements : b,
                                 a < 0 ? least : most));
   };
   return add(expr.constant, 1) &&

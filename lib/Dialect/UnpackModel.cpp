@@ -14,6 +14,10 @@
 
 #include "Tofu/Dialect/Models.h"
 
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/Interfaces/ValueBoundsOpInterface.h"
@@ -68,16 +72,30 @@ static bool fillsTiles(linalg::UnPackOp op, int64_t i) {
   return succeeded(same) && *same;
 }
 
-/// True if it is known what the tiles of dim `i` fill of the unpacked tensor.
-/// Where its size is unknown, the last one may be cut off anywhere.
-static bool isKnown(linalg::UnPackOp op, int64_t i) {
+/// True if it is known how large the tiles of dim `i` are.
+static bool hasKnownTile(linalg::UnPackOp op, int64_t i) {
+  return getTileSize(op, getUnpackedDim(op, i)) >= 1;
+}
+
+/// True if the number of tiles of dim `i`, whose size is known, is known to fit
+/// what they are tiles of.
+static bool isKnownToFit(linalg::UnPackOp op, int64_t i) {
   int64_t dim = getUnpackedDim(op, i);
-  if (!getTile(op, dim))
-    return true;
-  if (ShapedType::isDynamic(getTileSize(op, dim)))
-    return false;
+  auto source = cast<RankedTensorType>(op.getSource().getType());
   auto dest = cast<RankedTensorType>(op.getDest().getType());
-  return !dest.isDynamicDim(dim) || fillsTiles(op, i);
+  return !getTile(op, dim) ||
+         (!source.isDynamicDim(i) && !dest.isDynamicDim(dim)) ||
+         fillsTiles(op, i);
+}
+
+/// Adds the tiles of dim `i`. Where nothing tells how many there are, they
+/// cover the unpacked tensor, of which the last one may be cut off anywhere.
+static AffineExpr addTiles(SemanticsBuilder &builder, linalg::UnPackOp op,
+                           int64_t i) {
+  int64_t number = getNumTiles(op, i);
+  if (ShapedType::isDynamic(number) && !isKnownToFit(op, i))
+    return builder.addCoveringDim();
+  return builder.addDim(number);
 }
 
 static SemanticsAttr compute(linalg::UnPackOp op, std::string &why) {
@@ -91,15 +109,14 @@ static SemanticsAttr compute(linalg::UnPackOp op, std::string &why) {
   SmallVector<AffineExpr> tiles, unpacked(dest.getRank());
   for (int64_t i = 0; i < dest.getRank(); ++i) {
     int64_t dim = getUnpackedDim(op, i);
-    if (!isKnown(op, i)) {
+    if (!hasKnownTile(op, i)) {
       tiles.push_back({});
       why = ("keeps dim " + Twine(dim) +
-             " of its result whole: how many tiles it has and where the last "
-             "one ends, or how large they are, is not known")
+             " of its result whole: how large its tiles are is not known")
                 .str();
       continue;
     }
-    tiles.push_back(builder.addDim(getNumTiles(op, i)));
+    tiles.push_back(addTiles(builder, op, i));
     unpacked[dim] = tiles.back();
   }
   for (auto [i, dim] : llvm::enumerate(op.getInnerDimsPos())) {
@@ -118,6 +135,29 @@ static SemanticsAttr compute(linalg::UnPackOp op, std::string &why) {
   return builder.build();
 }
 
+/// Lets the program fail if there are more or fewer tiles of dim `i` than it
+/// takes: parts are found by the one number and by the other.
+static void assertFit(LocalPiece &piece, linalg::UnPackOp op, int64_t i) {
+  OpBuilder &builder = piece.builder;
+  Location loc = op.getLoc();
+  int64_t dim = getUnpackedDim(op, i);
+  OpFoldResult size =
+      piece.resultShape(0).getSize(op.getContext(), unsigned(dim));
+  AffineExpr all = getAffineDimExpr(0, op.getContext());
+  Value taken = getValueOrCreateConstantIndexOp(
+      builder, loc,
+      affine::makeComposedFoldedAffineApply(
+          builder, loc, all.ceilDiv(getTileSize(op, dim)), size));
+  Value given = getValueOrCreateConstantIndexOp(
+      builder, loc, piece.operandShape(0).getSize(op.getContext(), i));
+  Value fits = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
+                                     given, taken);
+  cf::AssertOp::create(builder, loc, fits,
+                       ("linalg.unpack: the tiles don't fit dim " + Twine(dim) +
+                        " of the result")
+                           .str());
+}
+
 namespace {
 struct UnpackModel
     : public PartitionableOpInterface::ExternalModel<UnpackModel,
@@ -129,8 +169,12 @@ struct UnpackModel
                                             LocalPiece &piece) const {
     if (!piece.operands[0])
       return requireAllRead(piece);
+    auto unpack = cast<linalg::UnPackOp>(op);
+    for (int64_t i = 0, e = unpack.getDestRank(); i < e; ++i)
+      if (hasKnownTile(unpack, i) && !isKnownToFit(unpack, i))
+        assertFit(piece, unpack, i);
     SmallVector<Value> operands = {piece.operands[0], piece.emptyResult(0)};
-    for (Value size : cast<linalg::UnPackOp>(op).getInnerTiles())
+    for (Value size : unpack.getInnerTiles())
       operands.push_back(piece.mapping.lookupOrDefault(size));
     return SmallVector<Value>(
         cloneLocal(piece, operands, operands[1].getType())->getResults());

@@ -195,7 +195,7 @@ std::optional<unsigned> Placement::findFilled(unsigned dim) const {
       if (term.dim == dim)
         filling = &term;
       else
-        othersKnown &= dimSizes[term.dim] != kUnknownSize;
+        othersKnown &= !isUnknown(dimSizes[term.dim]);
     }
     if (filling && filling->coefficient > 0 && othersKnown)
       return i;
@@ -206,8 +206,9 @@ std::optional<unsigned> Placement::findFilled(unsigned dim) const {
 /// The size of dim `dim` of the iteration space over a tensor of `shape`.
 static int64_t dimSize(const Placement &placement, unsigned dim,
                        llvm::ArrayRef<int64_t> shape) {
-  if (placement.dimSizes[dim] != kUnknownSize)
-    return placement.dimSizes[dim];
+  int64_t size = placement.dimSizes[dim];
+  if (!isUnknown(size))
+    return size;
   std::optional<unsigned> filled = placement.findFilled(dim);
   if (!filled)
     return 0;
@@ -216,7 +217,7 @@ static int64_t dimSize(const Placement &placement, unsigned dim,
   for (const LinearExpr::Term &term : expr.terms) {
     if (term.dim == dim)
       coefficient = term.coefficient;
-    else if (term.coefficient > 0)
+    else if (term.coefficient > 0 && size != kCoveringSize)
       last -= term.coefficient * (placement.dimSizes[term.dim] - 1);
   }
   return last < 0 ? 0 : last / coefficient + 1;

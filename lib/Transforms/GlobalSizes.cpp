@@ -292,6 +292,68 @@ static LogicalResult computeBound(TensorDim root, AffineMap &map,
       ValueBoundsConstraintSet::Variable(root.tensor, root.dim), stops);
 }
 
+/// How many indices an index takes of which no dim is of unknown size; nothing
+/// if one is.
+static std::optional<int64_t> getExtent(const search::LinearExpr &expr,
+                                        ArrayRef<search::IterationDim> dims) {
+  int64_t last = expr.constant;
+  for (auto [dim, coefficient] : expr.terms) {
+    if (ShapedType::isDynamic(dims[dim].size))
+      return std::nullopt;
+    last += std::max<int64_t>(coefficient, 0) * (dims[dim].size - 1);
+  }
+  return std::max<int64_t>(last + 1, 0);
+}
+
+/// Finds what the sizes of results, all of which `op` writes, tell of each
+/// other where an index is a sum.
+void SizeHints::relateSizes(Operation *op, SemanticsAttr semantics) {
+  FailureOr<search::Operator> described = semantics.getOperator();
+  if (failed(described))
+    return;
+  for (auto [value, result] :
+       llvm::zip_equal(op->getResults(), described->results))
+    for (auto [i, expr] : llvm::enumerate(result.index)) {
+      if (expr.terms.size() < 2 || !typeOf(value).isDynamicDim(i))
+        continue;
+      TensorDim root = findRoot({value, unsigned(i)});
+      if (auto extent = getExtent(expr, described->dims))
+        extents[{root.tensor, root.dim}] = *extent;
+      for (auto [dim, coefficient] : expr.terms) {
+        if (!semantics.getDims()[dim].getCovering())
+          continue;
+        std::optional<TensorDim> like = findDimOfSize(op, semantics, dim);
+        if (!like || coefficient <= 0)
+          continue;
+        TensorDim tiles = findRoot(*like);
+        covered[{tiles.tensor, tiles.dim}] = {root, expr.constant, coefficient};
+      }
+    }
+}
+
+/// The size of a root about which its own operation tells nothing, from what
+/// others take it for; nothing if none does.
+std::optional<int64_t> SizeHints::getRelatedSize(TensorDim root) {
+  Operation *function =
+      root.tensor.getParentRegion()->getParentOfType<FunctionOpInterface>();
+  if (function && related.insert(function).second)
+    function->walk([&](Operation *op) {
+      auto semantics =
+          op->getAttrOfType<SemanticsAttr>(TofuDialect::kSemantics);
+      if (semantics && hasDynamicTensors(op))
+        relateSizes(op, semantics);
+    });
+  std::pair<Value, unsigned> key(root.tensor, root.dim);
+  if (auto it = extents.find(key); it != extents.end())
+    return it->second;
+  auto it = covered.find(key);
+  if (it == covered.end())
+    return std::nullopt;
+  Covered by = it->second;
+  int64_t last = getSize(by.of) - 1 - by.constant;
+  return last < 0 ? 0 : last / by.coefficient + 1;
+}
+
 int64_t SizeHints::getSize(TensorDim of) {
   TensorDim root = findRoot(of);
   if (std::optional<int64_t> known = getKnownSize(root))
@@ -302,7 +364,15 @@ int64_t SizeHints::getSize(TensorDim of) {
   sizes[key] = hint;
   AffineMap map;
   ValueDimList operands;
-  if (failed(computeBound(root, map, operands)))
+  bool isComputed = succeeded(computeBound(root, map, operands));
+  // A scalar may be any number.
+  if (!isComputed ||
+      llvm::any_of(operands, [](auto &operand) { return !operand.second; }))
+    if (std::optional<int64_t> size = getRelatedSize(root)) {
+      sizes[key] = *size;
+      return *size;
+    }
+  if (!isComputed)
     return hint;
   SmallVector<Attribute> numbers, folded;
   Builder builder(root.tensor.getContext());

@@ -73,10 +73,23 @@ public:
                                           SemanticsAttr semantics);
 
 private:
+  /// What an iteration dim covers: the tensor's size and the dim's are related
+  /// by its index, `constant + coefficient * dim + others`.
+  struct Covered {
+    TensorDim of;
+    int64_t constant, coefficient;
+  };
+
   int64_t getSize(TensorDim of);
+  std::optional<int64_t> getRelatedSize(TensorDim root);
+  void relateSizes(Operation *op, SemanticsAttr semantics);
 
   int64_t hint;
   DenseMap<std::pair<Value, unsigned>, int64_t> sizes;
+  /// Of roots: how large an operation writes them, and what they cover.
+  DenseMap<std::pair<Value, unsigned>, int64_t> extents;
+  DenseMap<std::pair<Value, unsigned>, Covered> covered;
+  DenseSet<Operation *> related;
 };
 
 } // namespace mlir::tofu

@@ -8,18 +8,20 @@
 
 // version, all_gather, no combiner, f32, rank 1, 2 devices, 1 addend, 1 slot;
 // families, addends, slots; boxes that are held; boxes that are wanted.
-// CHECK-DAG:   llvm.mlir.global internal constant @[[$GATHER:[a-z_0-9]+]](dense<[3, 1, 0, 0, 1, 2, 1, 1, 0, 0, 0, 0, 0, 0, 0, 4, 4, 8, 0, 8, 0, 8]> : tensor<22xi64>)
+// CHECK-DAG:   llvm.mlir.global internal constant @[[$GATHER:[a-z_0-9]+]](dense<[4, 1, 0, 0, 1, 2, 1, 1, 0, 0, 0, 0, 0, 0, 0, 4, 4, 8, 0, 8, 0, 8]> : tensor<22xi64>)
 // Partial sums: an addend on each device.
-// CHECK-DAG:   llvm.mlir.global internal constant @[[$REDUCE:[a-z_0-9]+]](dense<[3, 0, 1, 0, 1, 2, 2, 1, 0, 0, 0, 1, 0, 0, 0, 8, 0, 8, 0, 8, 0, 8]> : tensor<22xi64>)
+// CHECK-DAG:   llvm.mlir.global internal constant @[[$REDUCE:[a-z_0-9]+]](dense<[4, 0, 1, 0, 1, 2, 2, 1, 0, 0, 0, 1, 0, 0, 0, 8, 0, 8, 0, 8, 0, 8]> : tensor<22xi64>)
 // version, rank 2, 1 axis of 2, rows unknown, 4 columns; 2 dims: unknown over axis
 // 0, and 3; rows of 2 terms, 3 * dim 0 + dim 1; all columns.
-// CHECK-DAG:   llvm.mlir.global internal constant @{{[a-z_0-9]+}}(dense<[3, 2, 1, 2, -1, 4, 2, -1, 1, 0, 3, 0, 2, 0, 0, 3, 1, 1, -1, 0]> : tensor<20xi64>)
+// CHECK-DAG:   llvm.mlir.global internal constant @{{[a-z_0-9]+}}(dense<[4, 2, 1, 2, -1, 4, 2, -1, 1, 0, 3, 0, 2, 0, 0, 3, 1, 1, -1, 0]> : tensor<20xi64>)
+// The same of rank 1, whose tiles of 8 cover it.
+// CHECK-DAG:   llvm.mlir.global internal constant @{{[a-z_0-9]+}}(dense<[4, 1, 1, 2, -1, 2, -2, 1, 0, 8, 0, 2, 0, 0, 8, 1, 1]> : tensor<17xi64>)
 // version, all_gather, no combiner, f32, rank 2, 2 devices, 1 addend, 1 slot;
 // families, addends, slots; rank 2, 1 axis of 2, rows unknown, 4 columns; twice 2
 // dims of these sizes, the first one cut over axis 0 or none, each an index.
-// CHECK-DAG:   llvm.mlir.global internal constant @{{[a-z_0-9]+}}(dense<[3, 1, 0, 0, 2, 2, 1, 1, 0, 0, 0, 0, 0, 0, 2, 1, 2, -1, 4, 2, -1, 1, 0, 4, 0, 1, 0, 0, 1, 1, 0, 1, 1, 2, -1, 0, 4, 0, 1, 0, 0, 1, 1, 0, 1, 1]> : tensor<46xi64>)
+// CHECK-DAG:   llvm.mlir.global internal constant @{{[a-z_0-9]+}}(dense<[4, 1, 0, 0, 2, 2, 1, 1, 0, 0, 0, 0, 0, 0, 2, 1, 2, -1, 4, 2, -1, 1, 0, 4, 0, 1, 0, 0, 1, 1, 0, 1, 1, 2, -1, 0, 4, 0, 1, 0, 0, 1, 1, 0, 1, 1]> : tensor<46xi64>)
 // version, f32, f32, no accumulation, 3 loops, ranks, then the loop of each dim.
-// CHECK-DAG:   llvm.mlir.global internal constant @[[$PRODUCT:[a-z_0-9]+]](dense<[3, 0, 0, 0, 3, 2, 2, 2, 0, 2, 2, 1, 0, 1]> : tensor<14xi64>)
+// CHECK-DAG:   llvm.mlir.global internal constant @[[$PRODUCT:[a-z_0-9]+]](dense<[4, 0, 0, 0, 3, 2, 2, 2, 0, 2, 2, 1, 0, 1]> : tensor<14xi64>)
 // CHECK-DAG:   llvm.mlir.global internal constant @[[$WHERE:[a-z_0-9]+]]("here\00")
 // CHECK-DAG:   llvm.mlir.global internal constant @[[$MESSAGE:[a-z_0-9]+]]("too large\00")
 // CHECK-NOT:   tofu.mesh
@@ -56,6 +58,13 @@ func.func @unknown_sizes(%context: !llvm.ptr, %n: index, %a: memref<?x4xf32>, %b
   tofu.collective all_gather %a, %b from #tofu.layout<@mesh, [{x}, {}]> to #tofu.layout<@mesh, [{}, {}]> in [%n, 4]
       : memref<?x4xf32>, memref<?x4xf32> loc("here")
   return %0, %1 : index, index
+}
+
+// CHECK-LABEL: func.func @covering
+// CHECK:         llvm.call @tofuShardSize
+func.func @covering(%context: !llvm.ptr, %n: index) -> index {
+  %0 = tofu.shard_size 0 of #tofu.boxes<@mesh, [g = ? covering {x}, i = 8], [g * 8 + i]> in [%n] : index
+  return %0 : index
 }
 
 // CHECK-LABEL: func.func @contract

@@ -26,6 +26,8 @@ tofu.mesh @mesh [x = 2, y = 3]
   axes_quoted = #tofu.axes<{"an axis"}>,
   // CHECK-SAME: boxes = #tofu.boxes<@mesh, [m = 3 {x}, n = 20], [m * 20 + n, :]>
   boxes = #tofu.boxes<@mesh, [m = 3 {x}, n = 20], [20 * m + n, :]>,
+  // CHECK-SAME: boxes_covering = #tofu.boxes<@mesh, [m = ? covering {x}, n = 20], [m * 20 + n]>
+  boxes_covering = #tofu.boxes<@mesh, [m = ? covering {x}, n = 20], [m * 20 + n]>,
   // CHECK-SAME: boxes_partial = #tofu.boxes<@mesh, [m = 3 {x}], [m], prod {y}>
   boxes_partial = #tofu.boxes<@mesh, [m = 3 {x}], [m], prod {y}>,
   // CHECK-SAME: boxes_scalar = #tofu.boxes<@mesh, [], []>
@@ -34,6 +36,8 @@ tofu.mesh @mesh [x = 2, y = 3]
   boxes_slice = #tofu.boxes<@mesh, [m = 3 {x, y}], [m + m + 5, 7]>,
   // CHECK-SAME: dim = #tofu.iteration_dim<m = 8>
   dim = #tofu.iteration_dim<m = 8>,
+  // CHECK-SAME: dim_covering = #tofu.iteration_dim<m = ? covering>
+  dim_covering = #tofu.iteration_dim<m = ? covering>,
   // CHECK-SAME: dim_fixed = #tofu.iteration_dim<m = 8 : unsplittable>
   dim_fixed = #tofu.iteration_dim<m = 8 : unsplittable>,
   // CHECK-SAME: dim_results = #tofu.iteration_dim<k = 8 : (sum, max, sum)>
@@ -79,6 +83,8 @@ tofu.mesh @mesh [x = 2, y = 3]
   // CHECK-SAME: convolution = #tofu.semantics<[n = 32, y = 112, x = 112, f = 64, i = 7 : sum, j = 7 : sum, c = 3 : sum], (in[n, y * 2 + i, x * 2 + j, c], w[i, j, c, f]) -> (out[n, y, x, f])>
   convolution = #tofu.semantics<[n = 32, y = 112, x = 112, f = 64, i = 7 : sum, j = 7 : sum, c = 3 : sum],
       (in[n, 2*y + i, 2*x + j, c], w[i, j, c, f]) -> (out[n, y, x, f])>,
+  // CHECK-SAME: covering = #tofu.semantics<[t = ? covering, i = 8 : unsplittable], (in[t, i]) -> (out[t * 8 + i])>
+  covering = #tofu.semantics<[t = ? covering, i = 8 : unsplittable], (in[t, i]) -> (out[t * 8 + i])>,
   // CHECK-SAME: dynamic = #tofu.semantics<[b = ?, k = ? : max, u = ? : unsplittable], (in[b, k, u]) -> (out[b])>
   dynamic = #tofu.semantics<[b = ?, k = ? : max, u = ? : unsplittable], (in[b, k, u]) -> (out[b])>,
   // CHECK-SAME: init_name = #tofu.semantics<[m = 8], (init[m]) -> (out[m])>

@@ -142,9 +142,9 @@ func.func @pack_dynamic(%a: tensor<?x11xf32>, %o: tensor<?x3x8x4xf32>) -> tensor
   return %0 : tensor<?x3x8x4xf32>
 }
 
-// Of the dims that are unpacked, one of unknown size stays whole.
+// Of the dims that are unpacked, one of unknown size is covered by its tiles.
 // ANNOTATED-LABEL: func.func @unpack_dynamic(
-// ANNOTATED: [d0 = 3, d1 = ?, d2 = 4 : unsplittable], (in0[:, d0, d1, :, d2], _) -> (out0[:, d0 * 4 + d2, d1])
+// ANNOTATED: [d0 = ? covering, d1 = 3, d2 = ?, d3 = 8 : unsplittable, d4 = 4 : unsplittable], (in0[d0, d1, d2, d3, d4], _) -> (out0[d0 * 8 + d3, d1 * 4 + d4, d2])
 func.func @unpack_dynamic(%a: tensor<?x3x?x8x4xf32>, %o: tensor<?x11x?xf32>) -> tensor<?x11x?xf32> {
   %0 = linalg.unpack %a inner_dims_pos = [0, 1] inner_tiles = [8, 4] into %o : tensor<?x3x?x8x4xf32> -> tensor<?x11x?xf32>
   return %0 : tensor<?x11x?xf32>

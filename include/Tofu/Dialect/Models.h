@@ -72,6 +72,8 @@ public:
   /// Adds a parallel dim that may be cut where the parts of `outer` have one
   /// index each.
   AffineExpr addDimAfter(AffineExpr outer, int64_t size);
+  /// Adds a parallel dim of unknown size that covers what it indexes.
+  AffineExpr addCoveringDim();
 
   /// Adds an operand with its index; a null expression is a whole dim.
   void addOperand(ArrayRef<AffineExpr> index);

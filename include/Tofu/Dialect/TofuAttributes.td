@@ -106,12 +106,15 @@ def Tofu_IterationDimAttr : Tofu_Attr<"IterationDim", "iteration_dim"> {
 
     A dim of unknown size fills the tensor dims that it indexes: the largest
     value of such an index is the tensor's last. One that can be cut is by itself
-    the index of some tensor dim of unknown size, and so as large as that.
+    the index of some tensor dim of unknown size, and so as large as that. A
+    dim of size `? covering` covers the others: there are as many as reach all of
+    the tensor, as of tiles of which the last one may be cut off.
   }];
   let parameters = (ins "::mlir::StringAttr":$name, "int64_t":$size,
                         "::mlir::tofu::DimKind":$kind,
                         ArrayRefParameter<"::mlir::tofu::Combiner">:$combiners,
-                        OptionalParameter<"::mlir::StringAttr">:$after);
+                        OptionalParameter<"::mlir::StringAttr">:$after,
+                        "bool":$covering);
   let hasCustomAssemblyFormat = 1;
   let extraClassDeclaration = [{
     /// How partial results number `result` combine; none if this is no
@@ -267,13 +270,16 @@ def Tofu_BoxesAttr : Tofu_Attr<"Boxes", "boxes",
     them, then a linear index expression per tensor dim (`:` is the whole dim).
     A device has the smallest box that covers the indices of its part. A dim of
     size `?` fills the tensor: it is as large as the first index that it is in
-    allows.
+    allows. One of size `? covering` covers it: the last of its indices may reach
+    beyond the end.
 
     ```mlir
     // 60 rows as 3 groups of 20; the groups are cut over x
     #tofu.boxes<@mesh, [g = 3 {x}, i = 20], [g * 20 + i]>
     // any number of groups
     #tofu.boxes<@mesh, [g = ? {x}, i = 20], [g * 20 + i]>
+    // and the last one may be smaller
+    #tofu.boxes<@mesh, [g = ? covering {x}, i = 20], [g * 20 + i]>
     ```
   }];
   let parameters = (ins "::mlir::FlatSymbolRefAttr":$mesh,

@@ -50,10 +50,14 @@ typedef struct TofuContext TofuContext;
 typedef struct TofuStream TofuStream;
 
 /** Version of all tables below; the first word of each. */
-#define TOFU_TABLE_VERSION 3
+#define TOFU_TABLE_VERSION 4
 
 /** In the place of a size: known only when the program runs. */
 #define TOFU_UNKNOWN -1
+
+/** In the place of the size of an iteration dim: unknown too, and the last of
+ *  its indices may reach beyond the end of the value. */
+#define TOFU_COVERING -2
 
 /** Element types. i1 is one byte in memory, 0 or 1; index has 64 bits. A
  *  complex number is its real part, then its imaginary part. */
@@ -142,7 +146,8 @@ enum {
  *    1 word              number of iteration dims
  *    for each of these   its size, or UNKNOWN: so large that it fills the value
  *                        by the first index that it is in, all other dims of
- *                        which are known; the number of axes that cut it, and
+ *                        which are known, or COVERING: that index reaches the
+ *                        value's end; the number of axes that cut it, and
  *                        these axes, outermost first. Each cut is balanced
  *    for each dim of     the number of terms of its index, or UNKNOWN: all
  *    the value           indices; a constant; for each term an iteration dim

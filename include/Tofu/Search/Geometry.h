@@ -132,12 +132,22 @@ Interval image(const LinearExpr &expr, llvm::ArrayRef<Interval> iteration,
 /// ShapedType::kDynamic.
 constexpr int64_t kUnknownSize = std::numeric_limits<int64_t>::min();
 
+/// The size of a dim of a placement that is unknown too, but covers the tensor
+/// where one of `kUnknownSize` fills it.
+constexpr int64_t kCoveringSize = kUnknownSize + 1;
+
+constexpr bool isUnknown(int64_t size) {
+  return size == kUnknownSize || size == kCoveringSize;
+}
+
 /// A box per device, as the image of a cut iteration space: dims with their
 /// sizes, the axes that cut each, and one index expression per tensor dim. A
 /// layout is the case of one iteration dim per tensor dim.
 ///
 /// A dim of unknown size fills the tensor: it is as large as the first index
 /// that it is in allows, with all other dims of that index at their largest.
+/// One that covers the tensor goes on until these are outside at their
+/// smallest: the last of tiles may be cut off by the tensor's end.
 struct Placement {
   llvm::SmallVector<int64_t, 4> dimSizes;
   llvm::SmallVector<Axes, 4> dimAxes;

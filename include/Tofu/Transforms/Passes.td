@@ -273,6 +273,7 @@ def LocalizePass : Pass<"tofu-localize", "::mlir::ModuleOp"> {
   }];
   let dependentDialects = ["::mlir::tofu::TofuDialect",
                            "::mlir::affine::AffineDialect",
+                           "::mlir::cf::ControlFlowDialect",
                            "::mlir::linalg::LinalgDialect",
                            "::mlir::arith::ArithDialect",
                            "::mlir::scf::SCFDialect",

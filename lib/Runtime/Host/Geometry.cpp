@@ -15,6 +15,10 @@
 using namespace mlir::tofu;
 using namespace mlir::tofu::host;
 
+static bool isUnknown(int64_t size) {
+  return size == TOFU_UNKNOWN || size == TOFU_COVERING;
+}
+
 Geometry::Geometry(const int64_t *words, const int64_t *sizes) : next(words) {
   int64_t rank = *next++, numAxes = *next++;
   axisSizes.assign(next, next + numAxes);
@@ -51,14 +55,14 @@ void Geometry::readPlacement() {
   // Filled only now: each by indices whose other dims were known before.
   std::vector<int64_t> sizes;
   for (size_t dim = 0; dim < dims.size(); ++dim)
-    sizes.push_back(dims[dim].size == TOFU_UNKNOWN ? fill(dim)
-                                                   : dims[dim].size);
+    sizes.push_back(isUnknown(dims[dim].size) ? fill(dim) : dims[dim].size);
   for (size_t dim = 0; dim < dims.size(); ++dim)
     dims[dim].size = sizes[dim];
 }
 
-/// The size of a dim that fills the value: that of the first index of it, and
-/// of no other dim that is still unknown, that is as large as the value allows.
+/// The size of a dim that fills or covers the value: that of the first index of
+/// it, and of no other dim that is still unknown, that is as large as the value
+/// allows with the other dims at their largest, or at their smallest.
 int64_t Geometry::fill(size_t dim) const {
   for (size_t i = 0; i < indices.size(); ++i) {
     int64_t last = shape[i] - 1 - indices[i].constant, coefficient = 0;
@@ -66,9 +70,9 @@ int64_t Geometry::fill(size_t dim) const {
     for (Term term : indices[i].terms) {
       if (term.dim == static_cast<int64_t>(dim))
         coefficient = term.coefficient;
-      else if (dims[term.dim].size == TOFU_UNKNOWN)
+      else if (isUnknown(dims[term.dim].size))
         othersKnown = false;
-      else if (term.coefficient > 0)
+      else if (term.coefficient > 0 && dims[dim].size != TOFU_COVERING)
         last -= term.coefficient * (dims[term.dim].size - 1);
     }
     if (coefficient > 0 && othersKnown)

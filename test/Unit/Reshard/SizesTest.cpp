@@ -24,7 +24,9 @@ namespace {
 using Words = std::vector<int64_t>;
 
 int64_t toWord(int64_t size) {
-  return size == kUnknownSize ? TOFU_UNKNOWN : size;
+  return size == kUnknownSize    ? TOFU_UNKNOWN
+         : size == kCoveringSize ? TOFU_COVERING
+                                 : size;
 }
 
 /// The table of a shard.
@@ -112,6 +114,21 @@ TEST(Sizes, DimsThatFill) {
     }
 }
 
+TEST(Sizes, DimsThatCover) {
+  Mesh mesh = makeMesh({2, 2});
+  LinearExpr tiles{{{0, 8}, {1, 1}}, 0, false};
+  Placement placement{{kCoveringSize, 8}, {{0, 1}, {}}, {tiles}};
+  for (int64_t size : {0, 1, 2, 7, 8, 9, 17, 31, 32, 33, 64})
+    compare({size}, mesh, placement);
+  // Three tiles, the first device's two, the last one of one row.
+  EXPECT_EQ(placement.boxes({17}, makeMesh({2, 1})),
+            (llvm::SmallVector<Box>{{{0, 16}}, {{16, 17}}}));
+  // Of what fills 17 rows there are only two.
+  placement.dimSizes[0] = kUnknownSize;
+  EXPECT_EQ(placement.boxes({17}, makeMesh({2, 1})),
+            (llvm::SmallVector<Box>{{{0, 8}}, {{8, 16}}}));
+}
+
 TEST(Sizes, KnownDimsOfUnknownTensors) {
   Mesh mesh = makeMesh({3});
   LinearExpr reversed{{{0, -1}}, 9, false};
@@ -138,7 +155,7 @@ TEST(Sizes, Errors) {
   EXPECT_EQ(fail(table, -3), "device 0: a tensor has size -3");
   table[0] = 2;
   EXPECT_EQ(fail(table, 3),
-            "device 0: table has version 2, the runtime reads 3");
+            "device 0: table has version 2, the runtime reads 4");
   EXPECT_EQ(fail(makeTable({kUnknownSize}, makeMesh({3}), rows), 3),
             "device 0: a mesh is of 3 devices, there are 2");
 }

@@ -12,6 +12,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <csignal>
 #include <thread>
 
 using namespace mlir::tofu::test;
@@ -82,6 +83,21 @@ TEST(World, CanBeUsedAfterAFailure) {
     EXPECT_EQ(status, TOFU_OK) << world.error();
     EXPECT_EQ(results, std::vector<int64_t>(3, 3));
   }
+}
+
+/// What a processor does that divides by zero. Programs assert beforehand that
+/// they can divide, functions of libraries may not.
+TEST(World, ALibraryDividesByZero) {
+  TestWorld world(2);
+  std::vector<int64_t> table = sumTable(2);
+  TofuStatus status = world.run([&](TofuContext *context, int64_t device) {
+    if (device == 1)
+      std::raise(SIGFPE);
+    sum(context, table, "m.mlir:7:3");
+  });
+  EXPECT_EQ(status, TOFU_FAILED);
+  EXPECT_EQ(world.error(), "device 1: integer division by zero, or of the "
+                           "least number by -1");
 }
 
 TEST(World, DifferentCollectives) {
@@ -173,7 +189,7 @@ TEST(World, BadTables) {
     table[word] = value;
     return table;
   };
-  expectTableError(with(0, 2), "table has version 2, the runtime reads 3");
+  expectTableError(with(0, 2), "table has version 2, the runtime reads 4");
   expectTableError(with(1, 5), "unknown kind in table: 5");
   expectTableError(with(2, -1), "unknown combiner in table: -1");
   expectTableError(with(2, TOFU_COMBINE_MINNUM), "no combiner minnum for i64");
@@ -187,11 +203,31 @@ TEST(World, BadTables) {
   expectTableError(with(10, 2), "unknown addend in table: 2");
   expectTableError(with(12, 1), "unknown slot in table: 1");
   // Both devices want [0, 2), and hold only the first element.
-  expectTableError({3, TOFU_FETCH, 0, TOFU_I64, 1, 2, 1, 1, 0, 0, 0,
-                    0, 0,          0, 0,        1, 0, 1, 0, 2, 0, 2},
+  expectTableError({TOFU_TABLE_VERSION,
+                    TOFU_FETCH,
+                    0,
+                    TOFU_I64,
+                    1,
+                    2,
+                    1,
+                    1,
+                    0,
+                    0,
+                    0,
+                    0,
+                    0,
+                    0,
+                    0,
+                    1,
+                    0,
+                    1,
+                    0,
+                    2,
+                    0,
+                    2},
                    "fetch gives device 0 elements that no device holds");
   // The second one holds no addend of [1, 2).
-  expectTableError({3,
+  expectTableError({TOFU_TABLE_VERSION,
                     TOFU_ALL_REDUCE,
                     TOFU_COMBINE_SUM,
                     TOFU_I64,
@@ -219,8 +255,21 @@ TEST(World, BadTables) {
 
 TEST(World, SizesMustBeThoseOfTheBoxes) {
   TestWorld world(1);
-  std::vector<int64_t> table = {3, TOFU_FETCH, 0, TOFU_I64, 1, 1, 1, 1,
-                                0, 0,          0, 0,        2, 0, 2};
+  std::vector<int64_t> table = {TOFU_TABLE_VERSION,
+                                TOFU_FETCH,
+                                0,
+                                TOFU_I64,
+                                1,
+                                1,
+                                1,
+                                1,
+                                0,
+                                0,
+                                0,
+                                0,
+                                2,
+                                0,
+                                2};
   TofuStatus status = world.run([&](TofuContext *context, int64_t device) {
     int64_t data[3] = {};
     void *src[5] = {data, data, nullptr, (void *)3, (void *)1};

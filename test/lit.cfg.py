@@ -3,7 +3,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 import os
-import platform
 
 import lit.formats
 import lit.util
@@ -48,7 +47,6 @@ features = {
     "clang-format": config.clang_format,
     "fuzzers": os.path.exists(os.path.join(tools, "fuzz-program")),
     "unsanitized": not config.sanitizer,
-    "x86": platform.machine() in ("x86_64", "AMD64"),
 }
 for feature, available in features.items():
     if available:

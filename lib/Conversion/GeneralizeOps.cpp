@@ -317,6 +317,15 @@ private:
     }
   }
 
+  /// The body of a named operation, which is not in the program's text, is
+  /// where the operation is, whatever it is fused with.
+  static void locateBody(linalg::LinalgOp op) {
+    op->walk([&](Operation *inner) {
+      if (isa<UnknownLoc>(inner->getLoc()))
+        inner->setLoc(op->getLoc());
+    });
+  }
+
   /// Fills stay: later passes look for them.
   void generalizeNamed(IRRewriter &rewriter) {
     SmallVector<linalg::LinalgOp> named;
@@ -326,6 +335,7 @@ private:
     });
     for (linalg::LinalgOp op : named) {
       rewriter.setInsertionPoint(op);
+      locateBody(op);
       numGeneralized += succeeded(linalg::generalizeNamedOp(rewriter, op));
     }
   }

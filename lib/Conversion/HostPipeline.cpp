@@ -66,6 +66,7 @@ static void addBufferPasses(OpPassManager &pm) {
 /// To loops in functions of their own and calls of the runtime.
 static void addKernelPasses(OpPassManager &pm,
                             const TofuToHostOptions &options) {
+  pm.addNestedPass<func::FuncOp>(createGuardDivisions());
   pm.addPass(createOutlineKernels());
   pm.addNestedPass<func::FuncOp>(createLowerKernels({options.reassociate}));
   pm.addPass(createAddContext());

@@ -404,6 +404,31 @@ def ExpandWindows : Pass<"tofu-expand-windows", "::mlir::func::FuncOp"> {
   ];
 }
 
+def GuardDivisions : Pass<"tofu-guard-divisions", "::mlir::func::FuncOp"> {
+  let summary = "Assert that integers can be divided";
+  let description = [{
+    Before a division of integers whose divisor isn't a constant comes an
+    assertion that it is not zero, and that the least number is not divided by -1:
+    a program that does that fails with the place where it did.
+
+    Before: any function. After: the same with assertions.
+
+    ```mlir
+    %0 = arith.divui %a, %b : i32
+    // becomes
+    %1 = arith.cmpi ne, %b, %c0_i32 : i32
+    cf.assert %1, "integer division by zero"
+    %0 = arith.divui %a, %b : i32
+    ```
+  }];
+  let statistics = [
+    Statistic<"numGuarded", "num-guarded", "Number of divisions guarded">
+  ];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::cf::ControlFlowDialect"
+  ];
+}
+
 def OutlineKernels : Pass<"tofu-outline-kernels", "::mlir::ModuleOp"> {
   let summary = "Move loop nests to functions, equal ones to the same";
   let description = [{

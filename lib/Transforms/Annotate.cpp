@@ -175,7 +175,12 @@ struct AnnotatePass : public tofu::impl::AnnotatePassBase<AnnotatePass> {
       function.emitRemark() << "is replicated: it has several blocks";
       return success();
     }
-    return annotate(function.getBody().front());
+    Block &body = function.getBody().front();
+    if (body.empty() || !isa<func::ReturnOp>(body.back())) {
+      function.emitRemark() << "is replicated: it doesn't end with func.return";
+      return success();
+    }
+    return annotate(body);
   }
 
   LogicalResult annotate(Block &block) {

@@ -29,7 +29,11 @@ std::string mlir::tofu::getOperatorName(Operation *op) {
 }
 
 bool mlir::tofu::isPlanned(func::FuncOp function) {
-  return function.getBody().hasOneBlock() && !function.isPrivate();
+  // An unknown operation may end a block; what it does with what it takes isn't
+  // known either.
+  Region &body = function.getBody();
+  return !function.isPrivate() && body.hasOneBlock() && !body.front().empty() &&
+         isa<func::ReturnOp>(body.front().back());
 }
 
 /// True if `op` is planned: it is in a function that is, at its top or in

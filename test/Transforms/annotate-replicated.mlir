@@ -78,6 +78,15 @@ func.func @branches(%c: i1, %a: tensor<8xf32>) -> tensor<8xf32> {
 
 // -----
 
+// An unknown operation may end a function: what it does with its operands isn't known.
+// expected-remark@below {{is replicated: it doesn't end with func.return}}
+func.func @unknown_end(%a: tensor<8xf32>) -> tensor<8xf32> {
+  %0 = math.exp %a : tensor<8xf32>
+  "test.end"(%0) {tofu.semantics = #tofu.semantics<[m = 8], (a[m]) -> ()>} : (tensor<8xf32>) -> ()
+}
+
+// -----
+
 func.func private @elsewhere(tensor<8xf32>) -> tensor<8xf32>
 
 func.func @call(%a: tensor<8xf32>) -> tensor<8xf32> {

@@ -39,13 +39,24 @@ struct Passes {
 
 } // namespace
 
+/// `text` without what MLIR's lexer skips in front of it: space, zeros,
+/// comments.
+static StringRef skipSpace(StringRef text) {
+  for (;;) {
+    text = text.ltrim(StringRef(" \t\n\r\0", 5));
+    if (!text.starts_with("//"))
+      return text;
+    text = text.drop_until([](char c) { return c == '\n' || c == '\r'; });
+  }
+}
+
 /// Calls `isGood` with what follows each `word` in `text`, without the space in
 /// front of it; true if it always gives true.
 static bool allAfter(StringRef text, StringRef word,
                      function_ref<bool(StringRef)> isGood) {
   for (size_t at = text.find(word); at != StringRef::npos;
        at = text.find(word, at + 1))
-    if (!isGood(text.drop_front(at + word.size()).ltrim()))
+    if (!isGood(skipSpace(text.drop_front(at + word.size()))))
       return false;
   return true;
 }
@@ -54,7 +65,7 @@ static bool allAfter(StringRef text, StringRef word,
 static bool hasGoodList(StringRef text, function_ref<bool(StringRef)> isGood) {
   if (!text.consume_front("="))
     return true;
-  text = text.ltrim();
+  text = skipSpace(text);
   size_t end = text.find(']');
   if (!text.starts_with("[") || end == StringRef::npos)
     return false;

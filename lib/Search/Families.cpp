@@ -131,7 +131,7 @@ unsigned Families::addParts(const Placement &placement, unsigned dim,
     const Axes &axes = placement.dimAxes[from];
     key.append({coefficient, placement.dimSizes[from], int64_t(axes.size())});
     key.append(axes.begin(), axes.end());
-    isKnown &= placement.dimSizes[from] != kUnknownSize;
+    isKnown &= !isUnknown(placement.dimSizes[from]);
   }
   // What is of unknown size may follow from other dims.
   if (isKnown)

@@ -101,10 +101,11 @@ def PlanPass : Pass<"tofu-plan", "::mlir::ModuleOp"> {
            "Axes of the mesh, slowest link first, such as x=2,y=4; by default "
            "the program's own tofu.mesh, or one made from devices">,
     Option<"algorithm", "algorithm", "std::string", "\"kbest\"",
-           "How to search. kbest: all axes together, with a lower bound; exact: "
-           "the same until bound and plan meet; recursive: the Tofu paper's, one "
-           "exact step per axis; propagate: no search, what the program pins is "
-           "spread through it. To compare with: data-parallel: cut the batch only; "
+           "How to search. kbest: all axes together, until the plan is within 1 % "
+           "of a lower bound, small programs until they meet; exact: all programs "
+           "until they meet; recursive: the Tofu paper's, one exact step per axis; "
+           "propagate: no search, what the program pins is spread through it. To "
+           "compare with: data-parallel: cut the batch only; "
            "megatron: cut pairs of products as well, weights by columns, then "
            "by rows; icml18: kbest without cut reductions; equal-chop: one dim "
            "of each for all axes; all-row-greedy: all values by their first "

@@ -12,9 +12,33 @@
 #include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace mlir::tofu;
+
+Combiner mlir::tofu::getCombiner(Operation *op) {
+  return llvm::TypeSwitch<Operation *, Combiner>(op)
+      .Case<arith::AddFOp, complex::AddOp>([](auto) { return Combiner::Sum; })
+      .Case<arith::AddIOp>([](auto add) {
+        // One bit has no room for a carry.
+        return add.getType().isInteger(1) ? Combiner::Xor : Combiner::Sum;
+      })
+      .Case<arith::MulFOp, arith::MulIOp, complex::MulOp>(
+          [](auto) { return Combiner::Prod; })
+      .Case<arith::MinimumFOp, arith::MinSIOp>(
+          [](auto) { return Combiner::Min; })
+      .Case<arith::MaximumFOp, arith::MaxSIOp>(
+          [](auto) { return Combiner::Max; })
+      .Case<arith::MinNumFOp>([](auto) { return Combiner::MinNum; })
+      .Case<arith::MaxNumFOp>([](auto) { return Combiner::MaxNum; })
+      .Case<arith::MinUIOp>([](auto) { return Combiner::MinUI; })
+      .Case<arith::MaxUIOp>([](auto) { return Combiner::MaxUI; })
+      .Case<arith::AndIOp>([](auto) { return Combiner::And; })
+      .Case<arith::OrIOp>([](auto) { return Combiner::Or; })
+      .Case<arith::XOrIOp>([](auto) { return Combiner::Xor; })
+      .Default([](Operation *) { return Combiner::None; });
+}
 
 static TypedAttr getNeutralFloat(FloatType type, Combiner combiner) {
   const llvm::fltSemantics &semantics = type.getFloatSemantics();

@@ -15,6 +15,7 @@
 #include "AttributeSyntax.h"
 #include "Gather.h"
 #include "RegionReduction.h"
+#include "Tofu/Dialect/Combiners.h"
 #include "Tofu/Dialect/Linearity.h"
 #include "Tofu/Dialect/Models.h"
 
@@ -26,7 +27,6 @@
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/ValueBoundsOpInterface.h"
 #include "llvm/ADT/SmallBitVector.h"
-#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace mlir::tofu;
@@ -34,29 +34,6 @@ using namespace mlir::tofu;
 //===----------------------------------------------------------------------===//
 // Reductions
 //===----------------------------------------------------------------------===//
-
-static Combiner toCombiner(Operation *op) {
-  return llvm::TypeSwitch<Operation *, Combiner>(op)
-      .Case<arith::AddFOp, complex::AddOp>([](auto) { return Combiner::Sum; })
-      .Case<arith::AddIOp>([](auto add) {
-        // One bit has no room for a carry.
-        return add.getType().isInteger(1) ? Combiner::Xor : Combiner::Sum;
-      })
-      .Case<arith::MulFOp, arith::MulIOp, complex::MulOp>(
-          [](auto) { return Combiner::Prod; })
-      .Case<arith::MinimumFOp, arith::MinSIOp>(
-          [](auto) { return Combiner::Min; })
-      .Case<arith::MaximumFOp, arith::MaxSIOp>(
-          [](auto) { return Combiner::Max; })
-      .Case<arith::MinNumFOp>([](auto) { return Combiner::MinNum; })
-      .Case<arith::MaxNumFOp>([](auto) { return Combiner::MaxNum; })
-      .Case<arith::MinUIOp>([](auto) { return Combiner::MinUI; })
-      .Case<arith::MaxUIOp>([](auto) { return Combiner::MaxUI; })
-      .Case<arith::AndIOp>([](auto) { return Combiner::And; })
-      .Case<arith::OrIOp>([](auto) { return Combiner::Or; })
-      .Case<arith::XOrIOp>([](auto) { return Combiner::Xor; })
-      .Default([](Operation *) { return Combiner::None; });
-}
 
 /// True if `value` is one number everywhere, and no NaN.
 static bool isKnownNumber(Value value) {
@@ -124,8 +101,8 @@ static Combiner matchCombiner(linalg::LinalgOp op, unsigned i) {
   BlockArgument sofar = op.getRegionOutputArgs()[i];
   SmallVector<Operation *, 4> combiners;
   if (matchReduction(op.getRegionOutputArgs(), i, combiners) &&
-      combiners.size() == 1 && toCombiner(combiners.front()) != Combiner::None)
-    return toCombiner(combiners.front());
+      combiners.size() == 1 && getCombiner(combiners.front()) != Combiner::None)
+    return getCombiner(combiners.front());
   Value yielded = op.getBlock()->getTerminator()->getOperand(i);
   Operation *last = yielded.getDefiningOp();
   if (!last || !yielded.hasOneUse())

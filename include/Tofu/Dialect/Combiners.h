@@ -13,6 +13,9 @@
 
 namespace mlir::tofu {
 
+/// The combiner that an operation on two numbers is; `None` for others.
+Combiner getCombiner(Operation *op);
+
 /// A constant of a number type: an IntegerAttr, a FloatAttr or, for complex
 /// numbers, an ArrayAttr of both parts. Null for other types.
 Value createConstantScalar(OpBuilder &builder, Location loc, Type type,

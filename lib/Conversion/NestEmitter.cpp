@@ -1,0 +1,317 @@
+//===- NestEmitter.cpp - Loops, loads and stores of one operation ---------===//
+//
+// Part of the Tofu project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "NestEmitter.h"
+
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/IR/TypeUtilities.h"
+
+using namespace mlir;
+using namespace mlir::tofu;
+
+NestPlan tofu::planLoops(linalg::LinalgOp op, ArrayRef<unsigned> order) {
+  NestPlan plan;
+  plan.groups = collapseLoops(op, order);
+  unsigned loops = countAccumulatingLoops(op, order);
+  while (plan.numAccumulating < plan.groups.size()) {
+    size_t size =
+        plan.groups[plan.groups.size() - 1 - plan.numAccumulating].size();
+    if (size > loops)
+      break;
+    loops -= size;
+    ++plan.numAccumulating;
+  }
+  return plan;
+}
+
+bool tofu::visitsOutputsOnce(linalg::LinalgOp op, const NestPlan &plan) {
+  if (!plan.numAccumulating)
+    return false;
+  SmallVector<int64_t> sizes = op.getStaticLoopRanges();
+  for (ArrayRef<unsigned> group :
+       ArrayRef(plan.groups).drop_back(plan.numAccumulating))
+    for (unsigned loop : group)
+      for (OpOperand &init : op.getDpsInitsMutable())
+        if (!op.getMatchingIndexingMap(&init).isFunctionOfDim(loop) &&
+            sizes[loop] != 1)
+          return false;
+  return true;
+}
+
+linalg::FillOp tofu::getStart(linalg::LinalgOp first, linalg::LinalgOp second) {
+  auto fill = dyn_cast<linalg::FillOp>(first.getOperation());
+  if (!fill || fill->getNextNode() != second.getOperation())
+    return {};
+  for (OpOperand &init : second.getDpsInitsMutable())
+    if (init.get() == fill.getOutputs()[0] &&
+        second.payloadUsesValueFromOperand(&init))
+      return fill;
+  return {};
+}
+
+/// The buffer with its booleans as bytes, which is how memory has them; LLVM
+/// doesn't vectorize accesses of i1.
+static Value viewAsBytes(OpBuilder &builder, Location loc, Value buffer) {
+  auto type = dyn_cast<MemRefType>(buffer.getType());
+  if (!type || !type.getElementType().isInteger(1))
+    return buffer;
+  auto bytes = MemRefType::Builder(type).setElementType(builder.getI8Type());
+  return UnrealizedConversionCastOp::create(
+             builder, loc, TypeRange(MemRefType(bytes)), buffer)
+      .getResult(0);
+}
+
+/// Keeps LLVM from unrolling the loop.
+static void keepRolled(scf::ForOp loop) {
+  MLIRContext *context = loop.getContext();
+  auto unroll = LLVM::LoopUnrollAttr::get(context, BoolAttr::get(context, true),
+                                          {}, {}, {}, {}, {}, {});
+  auto annotation = LLVM::LoopAnnotationAttr::get(
+      context, {}, {}, {}, unroll, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {});
+  loop->setAttr("loop_annotation", annotation);
+}
+
+NestEmitter::NestEmitter(OpBuilder &builder, linalg::LinalgOp op,
+                         linalg::FillOp fill, NestPlan plan,
+                         ArrayRef<OpFoldResult> sizes, bool reassociate)
+    : builder(builder), loc(op.getLoc()), op(op), fill(fill),
+      plan(std::move(plan)), sizes(sizes), reassociate(reassociate),
+      combiners(getFreeCombiners(op)) {
+  zero = arith::ConstantIndexOp::create(builder, loc, 0);
+  one = arith::ConstantIndexOp::create(builder, loc, 1);
+  ivs.assign(op.getNumLoops(), zero);
+  for (ArrayRef<unsigned> group : this->plan.groups) {
+    Value bound =
+        getValueOrCreateConstantIndexOp(builder, loc, sizes[group.front()]);
+    for (unsigned loop : group.drop_front())
+      bound = builder.createOrFold<arith::MulIOp>(
+          loc, bound,
+          getValueOrCreateConstantIndexOp(builder, loc, sizes[loop]));
+    bounds.push_back(bound);
+  }
+  for (OpOperand &operand : op->getOpOperands())
+    accesses.push_back(makeAccess(operand));
+}
+
+NestEmitter::Access NestEmitter::makeAccess(OpOperand &operand) {
+  Access access{&operand, viewAsBytes(builder, loc, operand.get()), {}, false};
+  if (!isa<MemRefType>(access.buffer.getType()))
+    return access;
+  access.strides = getLoopStrides(op, &operand);
+  AffineMap map = op.getMatchingIndexingMap(&operand);
+  if (ShapedType::isStaticShape(access.strides))
+    if (Value flat = makeFlat(access.buffer, map, access.strides)) {
+      access.buffer = flat;
+      access.isFlat = true;
+    }
+  return access;
+}
+
+/// The memory from the buffer's first element on as one dim; null if the map
+/// does not start there.
+Value NestEmitter::makeFlat(Value buffer, AffineMap map,
+                            const Strides &strides) {
+  auto type = cast<MemRefType>(buffer.getType());
+  SmallVector<int64_t> origin(map.getNumDims(), 0);
+  if (llvm::any_of(map.compose(origin), [](int64_t i) { return i != 0; }))
+    return {};
+  int64_t offset;
+  SmallVector<int64_t> memoryStrides;
+  if (llvm::any_of(strides, [](int64_t stride) { return stride < 0; }) ||
+      failed(type.getStridesAndOffset(memoryStrides, offset)) ||
+      ShapedType::isDynamic(offset))
+    return {};
+  OpFoldResult size = getSpan(strides);
+  auto layout = StridedLayoutAttr::get(builder.getContext(), offset, {1});
+  auto flat = MemRefType::get(
+      {getConstantIntValue(size).value_or(ShapedType::kDynamic)},
+      type.getElementType(), layout, type.getMemorySpace());
+  return memref::ReinterpretCastOp::create(builder, loc, flat, buffer,
+                                           builder.getIndexAttr(offset), {size},
+                                           {builder.getIndexAttr(1)});
+}
+
+/// Number of elements from the first to the last that the loops touch.
+OpFoldResult NestEmitter::getSpan(const Strides &strides) {
+  AffineExpr span = builder.getAffineConstantExpr(1);
+  for (auto [symbol, stride] : llvm::enumerate(strides))
+    span = span + (builder.getAffineSymbolExpr(symbol) - 1) * stride;
+  return affine::makeComposedFoldedAffineApply(
+      builder, loc, AffineMap::get(0, sizes.size(), span), sizes);
+}
+
+SmallVector<Value> NestEmitter::getIndices(Access &access) {
+  if (access.isFlat) {
+    Value sum;
+    for (auto [stride, iv] : llvm::zip(access.strides, ivs)) {
+      if (stride == 0 || iv == zero)
+        continue;
+      Value term = iv;
+      if (stride != 1)
+        term = arith::MulIOp::create(
+            builder, loc, iv,
+            arith::ConstantIndexOp::create(builder, loc, stride),
+            arith::IntegerOverflowFlags::nsw);
+      sum = sum ? arith::AddIOp::create(builder, loc, sum, term,
+                                        arith::IntegerOverflowFlags::nsw)
+                      .getResult()
+                : term;
+    }
+    return {sum ? sum : zero};
+  }
+  SmallVector<Value> indices;
+  AffineMap map = op.getMatchingIndexingMap(access.operand);
+  for (AffineExpr expr : map.getResults()) {
+    if (auto dim = dyn_cast<AffineDimExpr>(expr))
+      indices.push_back(ivs[dim.getPosition()]);
+    else
+      indices.push_back(getValueOrCreateConstantIndexOp(
+          builder, loc,
+          affine::makeComposedFoldedAffineApply(
+              builder, loc, AffineMap::get(map.getNumDims(), 0, expr),
+              getAsOpFoldResult(ivs))));
+  }
+  return indices;
+}
+
+Value NestEmitter::load(Access &access) {
+  if (!isa<MemRefType>(access.buffer.getType()))
+    return access.operand->get();
+  Value value =
+      memref::LoadOp::create(builder, loc, access.buffer, getIndices(access));
+  if (access.buffer.getType() != access.operand->get().getType() &&
+      getElementTypeOrSelf(access.operand->get()).isInteger(1))
+    value = arith::TruncIOp::create(builder, loc, builder.getI1Type(), value);
+  return value;
+}
+
+void NestEmitter::store(Access &access, Value value) {
+  if (value.getType().isInteger(1))
+    value = arith::ExtUIOp::create(builder, loc, builder.getI8Type(), value);
+  memref::StoreOp::create(builder, loc, value, access.buffer,
+                          getIndices(access));
+}
+
+Value NestEmitter::getInitial(unsigned output) {
+  OpOperand *init = op.getDpsInitOperand(output);
+  if (fill && fill.getOutputs()[0] == init->get())
+    return fill.getInputs()[0];
+  return load(accesses[op.getNumDpsInputs() + output]);
+}
+
+void NestEmitter::storeOutput(unsigned output, Value value) {
+  store(accesses[op.getNumDpsInputs() + output], value);
+}
+
+void NestEmitter::emitLoops(unsigned group) {
+  if (group < plan.groups.size() && !plan.isAccumulating(group)) {
+    auto loop = scf::ForOp::create(builder, loc, zero, bounds[group], one);
+    limitUnrolling(loop, group);
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(loop.getBody());
+    setIteration(group, loop.getInductionVar());
+    emitLoops(group + 1);
+    return;
+  }
+  SmallVector<Value> initial;
+  for (int64_t output = 0; output < op.getNumDpsInits(); ++output) {
+    bool isRead =
+        op.payloadUsesValueFromOperand(op.getDpsInitOperand(output)) ||
+        plan.numAccumulating;
+    initial.push_back(isRead ? getInitial(output) : Value());
+  }
+  SmallVector<Value> results = plan.numAccumulating
+                                   ? emitAccumulation(group, initial)
+                                   : emitBody(initial);
+  for (auto [output, result] : llvm::enumerate(results))
+    storeOutput(output, result);
+}
+
+/// Nests of short loops would be unrolled to blocks of thousands of
+/// instructions, on which LLVM takes seconds.
+void NestEmitter::limitUnrolling(scf::ForOp loop, unsigned group) {
+  constexpr int64_t kShort = 64;
+  std::optional<int64_t> size = getConstantIntValue(bounds[group]);
+  if (group + 1 < plan.groups.size() || (size && *size < kShort))
+    keepRolled(loop);
+}
+
+/// Emits the innermost loops, which hand the values of the outputs on.
+SmallVector<Value> NestEmitter::emitAccumulation(unsigned group,
+                                                 ValueRange accumulators) {
+  if (group == plan.groups.size())
+    return emitBody(accumulators);
+  auto loop =
+      scf::ForOp::create(builder, loc, zero, bounds[group], one, accumulators);
+  limitUnrolling(loop, group);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(loop.getBody());
+  setIteration(group, loop.getInductionVar());
+  SmallVector<Value> next =
+      emitAccumulation(group + 1, loop.getRegionIterArgs());
+  // A loop that hands nothing on has its yield already.
+  if (!next.empty())
+    scf::YieldOp::create(builder, loc, next);
+  // The outputs are stored outside of the loop, at the same place.
+  setIteration(group, zero);
+  return loop.getResults();
+}
+
+/// Emits one iteration; returns what it yields.
+SmallVector<Value> NestEmitter::emitBody(ValueRange accumulators) {
+  IRMapping mapping;
+  Block *body = op.getBlock();
+  for (OpOperand *input : op.getDpsInputOperands()) {
+    BlockArgument arg = op.getMatchingBlockArgument(input);
+    if (!arg.use_empty())
+      mapping.map(arg, load(accesses[input->getOperandNumber()]));
+  }
+  for (auto [arg, value] : llvm::zip(op.getRegionOutputArgs(), accumulators))
+    if (value)
+      mapping.map(arg, value);
+  cloneBody(mapping);
+  return llvm::map_to_vector(
+      body->getTerminator()->getOperands(),
+      [&](Value yielded) { return mapping.lookupOrDefault(yielded); });
+}
+
+/// Lets a sum be computed in several lanes, and its products be fused with it.
+static void allowReassociation(Operation *combiner) {
+  auto sum = dyn_cast<arith::ArithFastMathInterface>(combiner);
+  if (!sum)
+    return;
+  auto flags = arith::FastMathFlagsAttr::get(
+      combiner->getContext(),
+      arith::FastMathFlags::reassoc | arith::FastMathFlags::contract);
+  combiner->setAttr(sum.getFastMathAttrName(), flags);
+  for (Value operand : combiner->getOperands())
+    if (auto product = operand.getDefiningOp<arith::MulFOp>())
+      product.setFastmathAttr(arith::FastMathFlagsAttr::get(
+          combiner->getContext(), arith::FastMathFlags::contract));
+}
+
+void NestEmitter::cloneBody(IRMapping &mapping) {
+  for (Operation &inner : op.getBlock()->without_terminator()) {
+    if (auto index = dyn_cast<linalg::IndexOp>(inner)) {
+      mapping.map(index.getResult(), ivs[index.getDim()]);
+      continue;
+    }
+    Operation *copy = builder.clone(inner, mapping);
+    if (reassociate && plan.numAccumulating &&
+        llvm::is_contained(combiners, &inner) &&
+        isa<arith::AddFOp, arith::MulFOp>(inner))
+      allowReassociation(copy);
+    copy->walk([&](linalg::IndexOp index) {
+      index.replaceAllUsesWith(ivs[index.getDim()]);
+      index.erase();
+    });
+  }
+}

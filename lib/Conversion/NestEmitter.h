@@ -1,0 +1,103 @@
+//===- NestEmitter.h - Loops, loads and stores of one operation -*- C++ -*-===//
+//
+// Part of the Tofu project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TOFU_LIB_CONVERSION_NESTEMITTER_H
+#define TOFU_LIB_CONVERSION_NESTEMITTER_H
+
+#include "LoopNest.h"
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/IRMapping.h"
+
+namespace mlir::tofu {
+
+/// Loops that are emitted as one, outermost first, and how many of these, from
+/// the innermost on, hand the values of the outputs on in registers.
+struct NestPlan {
+  SmallVector<SmallVector<unsigned>> groups;
+  unsigned numAccumulating = 0;
+
+  bool isAccumulating(unsigned group) const {
+    return group >= groups.size() - numAccumulating;
+  }
+};
+
+/// The loops in `order`, those over contiguous memory as one.
+NestPlan planLoops(linalg::LinalgOp op, ArrayRef<unsigned> order);
+
+/// True if the loops outside of the accumulation come to each element of the
+/// outputs just once.
+bool visitsOutputsOnce(linalg::LinalgOp op, const NestPlan &plan);
+
+/// `first` if it is a fill of what the operation right after it starts from.
+linalg::FillOp getStart(linalg::LinalgOp first, linalg::LinalgOp second);
+
+/// Emits the loops of one operation on buffers.
+class NestEmitter {
+public:
+  /// `sizes` are those of the loops. The accumulation starts from the value of
+  /// `fill`, if there is one.
+  NestEmitter(OpBuilder &builder, linalg::LinalgOp op, linalg::FillOp fill,
+              NestPlan plan, ArrayRef<OpFoldResult> sizes, bool reassociate);
+
+  /// Emits the loops from `group` inwards; those around it have their
+  /// iteration by `setIteration`.
+  void emitLoops(unsigned group);
+
+  /// Emits one iteration; returns what it yields.
+  SmallVector<Value> emitBody(ValueRange accumulators);
+
+  Value getBound(unsigned group) const { return bounds[group]; }
+  void setIteration(unsigned group, Value iteration) {
+    ivs[plan.groups[group].back()] = iteration;
+  }
+
+  /// What the accumulation of an output starts from.
+  Value getInitial(unsigned output);
+  void storeOutput(unsigned output, Value value);
+
+  Value getZero() const { return zero; }
+  Value getOne() const { return one; }
+
+private:
+  /// Reads or writes of one operand: all strides known, or by its indices.
+  struct Access {
+    OpOperand *operand;
+    Value buffer;
+    Strides strides;
+    bool isFlat;
+  };
+
+  Access makeAccess(OpOperand &operand);
+  Value makeFlat(Value buffer, AffineMap map, const Strides &strides);
+  OpFoldResult getSpan(const Strides &strides);
+  SmallVector<Value> emitAccumulation(unsigned group, ValueRange accumulators);
+  void limitUnrolling(scf::ForOp loop, unsigned group);
+  void cloneBody(IRMapping &mapping);
+  Value load(Access &access);
+  void store(Access &access, Value value);
+  SmallVector<Value> getIndices(Access &access);
+
+  OpBuilder &builder;
+  Location loc;
+  linalg::LinalgOp op;
+  linalg::FillOp fill;
+  NestPlan plan;
+  SmallVector<OpFoldResult> sizes;
+  bool reassociate;
+  Value zero, one;
+  SmallVector<Value> bounds;
+  /// Induction variable of each loop that is the last of its group.
+  SmallVector<Value> ivs;
+  SmallVector<Access> accesses;
+  SmallVector<Operation *> combiners;
+};
+
+} // namespace mlir::tofu
+
+#endif // TOFU_LIB_CONVERSION_NESTEMITTER_H

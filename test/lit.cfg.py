@@ -34,6 +34,24 @@ config.substitutions.append(("%python", config.python))
 config.substitutions.append(("%utils", os.path.join(config.tofu_source_dir, "utils")))
 
 
+def find_toolkit():
+    """Gives the folder of the CUDA toolkit, with ptxas and libdevice; or None."""
+    ptxas = lit.util.which("ptxas")
+    folders = [os.environ.get(name) for name in ("CUDA_ROOT", "CUDA_HOME", "CUDA_PATH")]
+    folders.append(ptxas and os.path.dirname(os.path.dirname(os.path.realpath(ptxas))))
+    parts = ["bin/ptxas", "nvvm/libdevice/libdevice.10.bc"]
+    for folder in filter(None, folders):
+        if all(os.path.exists(os.path.join(folder, part)) for part in parts):
+            return folder
+    return None
+
+
+toolkit = find_toolkit()
+if toolkit:
+    config.environment["CUDA_HOME"] = toolkit
+    config.substitutions.append(("%ptxas", os.path.join(toolkit, "bin", "ptxas")))
+
+
 def has_library(name):
     return os.path.exists(os.path.join(libraries, name))
 
@@ -43,6 +61,7 @@ def has_library(name):
 features = {
     "cuda": has_library("libtofu_runtime_cuda.so") and os.path.exists("/dev/nvidia0"),
     "mpi": has_library("libtofu_runtime_mpi.so") and lit.util.which("mpirun"),
+    "ptxas": toolkit,
     "glpsol": lit.util.which("glpsol"),
     "clang-format": config.clang_format,
     "fuzzers": os.path.exists(os.path.join(tools, "fuzz-program")),
@@ -53,3 +72,8 @@ for feature, available in features.items():
         config.available_features.add(feature)
 if config.clang_format:
     config.substitutions.append(("%clang_format", config.clang_format))
+
+# Whatever runs programs may run them on another backend:
+# --param=backend=gpu-on-host.
+if "backend" in lit_config.params:
+    config.substitutions.append((r"(?<![-/\w])tofu-run(?![-\w])", "tofu-run --backend=" + lit_config.params["backend"]))

@@ -23,11 +23,17 @@
 using namespace mlir;
 using namespace mlir::tofu;
 
-static LogicalResult lower(ModuleOp module) {
+static LogicalResult lower(ModuleOp module, KernelKind kernels) {
   PassManager pm(module.getContext());
   if (failed(applyPassManagerCLOptions(pm)))
     return failure();
-  buildTofuToHostPipeline(pm, TofuToHostOptions());
+  if (kernels == KernelKind::GpuOnHost) {
+    TofuToGpuOptions options;
+    options.kernels = "host";
+    buildTofuToGpuPipeline(pm, options);
+  } else {
+    buildTofuToHostPipeline(pm, TofuToHostOptions());
+  }
   return pm.run(module);
 }
 
@@ -112,8 +118,9 @@ static llvm::orc::SymbolMap getSymbols(const Addresses &addresses,
 llvm::Expected<Compiled> Compiled::create(ModuleOp module, StringRef function,
                                           const TofuBackend &backend,
                                           const Libraries &libraries,
-                                          unsigned optimizationLevel) {
-  if (failed(lower(module)))
+                                          unsigned optimizationLevel,
+                                          KernelKind kernels) {
+  if (failed(lower(module, kernels)))
     return llvm::createStringError(
         "the program can't be lowered for this backend");
   Addresses addresses = getAddresses(backend);

@@ -31,6 +31,12 @@ private:
   std::vector<llvm::sys::DynamicLibrary> libraries;
 };
 
+/// What the loop nests of a program become.
+enum class KernelKind {
+  Loops,    ///< functions of the host
+  GpuOnHost ///< kernels of a GPU, whose threads the host goes through
+};
+
 /// Machine code of a program, shared by all devices of the process.
 class Compiled {
 public:
@@ -38,7 +44,8 @@ public:
   static llvm::Expected<Compiled> create(ModuleOp module, StringRef function,
                                          const TofuBackend &backend,
                                          const Libraries &libraries,
-                                         unsigned optimizationLevel);
+                                         unsigned optimizationLevel,
+                                         KernelKind kernels);
 
   /// Calls the function as Runtime.h describes, with the addresses of the C
   /// arguments and, for a lone scalar, of the result.

@@ -45,7 +45,8 @@ struct CommandLine {
                           cl::aliasopt(function), cl::cat(category)};
   cl::opt<std::string> backend{
       "backend", cl::cat(category), cl::init("host"), cl::value_desc("name"),
-      cl::desc("What the devices are: host (threads; the default), or another "
+      cl::desc("What the devices are: host (threads; the default), gpu-on-host "
+               "(the same, running kernels made for a GPU), or another "
                "libtofu_runtime_NAME.so beside this one")};
   cl::list<std::string> dialectPlugins{
       "load-dialect-plugin", cl::cat(category), cl::value_desc("library"),

@@ -78,6 +78,7 @@ private:
   StringRef libraryFolder;
 
   const TofuBackend *backend = nullptr;
+  KernelKind kernels = KernelKind::Loops;
   Libraries libraries;
   Program program;
   std::optional<Program> unpartitioned;
@@ -195,11 +196,11 @@ static llvm::Expected<Execution>
 compileAndExecute(const Program &program, const TofuBackend &backend,
                   const Libraries &libraries, ArrayRef<HostTensor> inputs,
                   const RunOptions &options, ExecutionOptions executionOptions,
-                  double &compileSeconds) {
+                  KernelKind kernels, double &compileSeconds) {
   auto compiled = [&] {
     StopWatch watch(compileSeconds);
     return Compiled::create(*program.module, program.function, backend,
-                            libraries, options.optimizationLevel);
+                            libraries, options.optimizationLevel, kernels);
   }();
   if (!compiled)
     return compiled.takeError();
@@ -213,7 +214,7 @@ ExitCode Runner::execute() {
   executionOptions.warmup = options.warmup;
   auto executed =
       compileAndExecute(program, *backend, libraries, inputs, options,
-                        executionOptions, times.compileSeconds);
+                        executionOptions, kernels, times.compileSeconds);
   if (!executed)
     return fail(ExitCode::Runtime, executed.takeError());
   execution = std::move(*executed);
@@ -264,8 +265,10 @@ ExitCode Runner::compareWithUnpartitioned() {
   ExecutionOptions executionOptions;
   if (unpartitioned->hasState)
     executionOptions.iterations = options.warmup + options.iterations;
-  auto executed = compileAndExecute(*unpartitioned, *backend, libraries, inputs,
-                                    options, executionOptions, compileSeconds);
+  // Kernels of a GPU are compared with loops.
+  auto executed =
+      compileAndExecute(*unpartitioned, *backend, libraries, inputs, options,
+                        executionOptions, KernelKind::Loops, compileSeconds);
   if (!executed)
     return fail(ExitCode::Runtime,
                 "unpartitioned: " + llvm::toString(executed.takeError()));
@@ -325,8 +328,10 @@ ExitCode Runner::report() {
 }
 
 ExitCode Runner::run() {
+  bool isGpuOnHost = options.backend == "gpu-on-host";
+  kernels = isGpuOnHost ? KernelKind::GpuOnHost : KernelKind::Loops;
   llvm::Expected<const TofuBackend *> loaded =
-      loadBackend(options.backend, libraryFolder);
+      loadBackend(isGpuOnHost ? "host" : options.backend, libraryFolder);
   if (!loaded)
     return fail(ExitCode::Usage, loaded.takeError());
   backend = *loaded;

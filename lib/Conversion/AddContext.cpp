@@ -6,13 +6,11 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "RuntimeCalls.h"
 #include "Tofu/Conversion/Passes.h"
-#include "Tofu/Dialect/BufferOps.h"
 
-#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 
@@ -25,16 +23,13 @@ using namespace mlir;
 using namespace mlir::tofu;
 
 /// True if the function itself calls the runtime or is called by it.
-static bool usesRuntime(func::FuncOp function) {
+static bool usesRuntime(func::FuncOp function, bool deviceMemory) {
   if (function.isPublic())
     return true;
   return function
-      ->walk([](Operation *op) {
-        return isa<memref::AllocOp, memref::DeallocOp, cf::AssertOp, ContractOp,
-                   CollectiveBufferOp, GlobalMemoryOp, DeviceIdOp,
-                   ShardOffsetOp, ShardSizeOp>(op)
-                   ? WalkResult::interrupt()
-                   : WalkResult::advance();
+      ->walk([&](Operation *op) {
+        return callsRuntime(op, deviceMemory) ? WalkResult::interrupt()
+                                              : WalkResult::advance();
       })
       .wasInterrupted();
 }
@@ -42,6 +37,8 @@ static bool usesRuntime(func::FuncOp function) {
 namespace {
 
 struct AddContext : public tofu::impl::AddContextBase<AddContext> {
+  using AddContextBase::AddContextBase;
+
   void runOnOperation() override {
     SymbolTableCollection symbols;
     SmallVector<std::pair<func::CallOp, func::FuncOp>> calls;
@@ -55,7 +52,7 @@ struct AddContext : public tofu::impl::AddContextBase<AddContext> {
 
     SetVector<Operation *> users;
     for (auto function : getOperation().getOps<func::FuncOp>())
-      if (!function.isExternal() && usesRuntime(function))
+      if (!function.isExternal() && usesRuntime(function, deviceMemory))
         users.insert(function);
     addCallers(calls, users);
 

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "KernelRecords.h"
 #include "RuntimeCalls.h"
 #include "Tofu/Conversion/Passes.h"
 #include "Tofu/Conversion/RuntimeTypes.h"
@@ -18,6 +19,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/TypeUtilities.h"
@@ -36,6 +38,17 @@ static int64_t getElementBytes(Type type) {
   if (auto complex = dyn_cast<ComplexType>(type))
     return 2 * getElementBytes(complex.getElementType());
   return type.isIndex() ? 8 : llvm::divideCeil(type.getIntOrFloatBitWidth(), 8);
+}
+
+/// True for types that have a size in memory that the runtime knows.
+static bool hasElementBytes(Type type) {
+  return isa<ComplexType>(type) ? getRuntimeType(type).has_value()
+                                : type.isIntOrIndexOrFloat();
+}
+
+/// True if the address and size of the buffer's elements are known.
+static bool canAccess(MemRefType type) {
+  return hasElementBytes(type.getElementType()) && type.isStrided();
 }
 
 /// Appends the number of each device in its coordinates of `axes`.
@@ -148,7 +161,8 @@ namespace {
 /// Rewrites one operation after the other.
 class Converter {
 public:
-  Converter(ModuleOp module) : calls(module), builder(module.getContext()) {}
+  Converter(ModuleOp module)
+      : calls(module), kernels(module), builder(module.getContext()) {}
 
   LogicalResult convert(Operation *op) {
     builder.setInsertionPoint(op);
@@ -156,7 +170,8 @@ public:
         llvm::TypeSwitch<Operation *, LogicalResult>(op)
             .Case<memref::AllocOp, memref::DeallocOp, GlobalMemoryOp,
                   cf::AssertOp, DeviceIdOp, ShardOffsetOp, ShardSizeOp,
-                  ContractOp, CollectiveBufferOp>(
+                  ContractOp, CollectiveBufferOp, gpu::LaunchFuncOp,
+                  memref::LoadOp, memref::StoreOp, memref::GetGlobalOp>(
                 [&](auto typed) { return rewrite(typed); });
     if (succeeded(result))
       op->erase();
@@ -188,6 +203,14 @@ private:
   Value getDevice(Operation *op);
   LogicalResult rewrite(ContractOp op);
   LogicalResult rewrite(CollectiveBufferOp op);
+  LogicalResult rewrite(gpu::LaunchFuncOp op);
+  bool canPass(Type type);
+  void passArgument(Location loc, Value value,
+                    SmallVectorImpl<Value> &addresses);
+  LogicalResult rewrite(memref::LoadOp op);
+  LogicalResult rewrite(memref::StoreOp op);
+  Value getElement(Location loc, Value buffer, ValueRange indices);
+  LogicalResult rewrite(memref::GetGlobalOp op);
 
   /// Calls `name` with stream, table, location and the descriptors of buffers.
   /// Between table and location may come the address of sizes.
@@ -196,6 +219,7 @@ private:
   Value getStream(Operation *op);
 
   RuntimeCalls calls;
+  KernelRecords kernels;
   OpBuilder builder;
   DenseMap<Operation *, Value> streams;
 };
@@ -208,9 +232,7 @@ FailureOr<Value> Converter::makeBuffer(Operation *op, MemRefType type,
                                        function_ref<Value(Value)> getMemory) {
   Location loc = op->getLoc();
   Type element = type.getElementType();
-  bool hasSize = isa<ComplexType>(element) ? getRuntimeType(element).has_value()
-                                           : element.isIntOrIndexOrFloat();
-  if (!type.getLayout().isIdentity() || !hasSize)
+  if (!type.getLayout().isIdentity() || !hasElementBytes(element))
     return op->emitOpError() << "cannot be allocated by the runtime: " << type;
 
   // Sizes and strides, innermost first.
@@ -379,6 +401,120 @@ LogicalResult Converter::rewrite(CollectiveBufferOp op) {
   return success();
 }
 
+bool Converter::canPass(Type type) {
+  if (auto buffer = dyn_cast<MemRefType>(type))
+    return canAccess(buffer);
+  return !isa<UnrankedMemRefType>(type) && calls.getTypes().convertType(type);
+}
+
+/// Appends the addresses of what the kernel gets for `value`: as
+/// flattenKernelArguments has it.
+void Converter::passArgument(Location loc, Value value,
+                             SmallVectorImpl<Value> &addresses) {
+  Value lowered = calls.castToLLVM(builder, loc, value);
+  Value address = calls.getAddress(builder, loc, lowered, addresses.size());
+  auto type = dyn_cast<MemRefType>(value.getType());
+  if (!type) {
+    addresses.push_back(address);
+    return;
+  }
+  for (ArrayRef<int32_t> field : getPassedFields(type)) {
+    SmallVector<LLVM::GEPArg> indices = {0};
+    for (int32_t position : field)
+      indices.push_back(position);
+    addresses.push_back(LLVM::GEPOp::create(
+        builder, loc, address.getType(), lowered.getType(), address, indices));
+  }
+}
+
+LogicalResult Converter::rewrite(gpu::LaunchFuncOp op) {
+  Location loc = op.getLoc();
+  gpu::GPUFuncOp kernel = kernels.lookup(op);
+  if (!kernel)
+    return op.emitOpError() << "unknown kernel: " << op.getKernel();
+  if (op.getAsyncToken() || !op.getAsyncDependencies().empty() ||
+      op.hasClusterSize() || op.getDynamicSharedMemorySize())
+    return op.emitOpError("has more than a grid and arguments");
+  SmallVector<Value> addresses;
+  for (Value value : op.getKernelOperands())
+    if (!canPass(value.getType()))
+      return op.emitOpError() << "can't pass a value of " << value.getType();
+  for (Value value : op.getKernelOperands())
+    passArgument(loc, value, addresses);
+  gpu::KernelDim3 grid = op.getGridSizeOperandValues(),
+                  block = op.getBlockSizeOperandValues();
+  Value shape = calls.getSizes(
+      builder, loc, {grid.x, grid.y, grid.z, block.x, block.y, block.z});
+  calls.call(builder, loc, "tofuLaunch", {},
+             {getStream(op), kernels.getRecord(builder, loc, kernel),
+              calls.getText(builder, loc, describeLocation(loc)), shape,
+              calls.getAddresses(builder, loc, addresses)});
+  return success();
+}
+
+/// The address of an element.
+Value Converter::getElement(Location loc, Value buffer, ValueRange indices) {
+  auto type = cast<MemRefType>(buffer.getType());
+  MemRefDescriptor descriptor(calls.castToLLVM(builder, loc, buffer));
+  Value number = descriptor.offset(builder, loc);
+  for (auto [dim, index] : llvm::enumerate(indices)) {
+    Value distance =
+        LLVM::MulOp::create(builder, loc, calls.castToLLVM(builder, loc, index),
+                            descriptor.stride(builder, loc, dim));
+    number = LLVM::AddOp::create(builder, loc, number, distance);
+  }
+  return LLVM::GEPOp::create(
+      builder, loc, calls.getPointerType(),
+      calls.getTypes().convertType(type.getElementType()),
+      descriptor.alignedPtr(builder, loc), ArrayRef<LLVM::GEPArg>{number});
+}
+
+LogicalResult Converter::rewrite(memref::LoadOp op) {
+  Location loc = op.getLoc();
+  if (!canAccess(op.getMemRefType()))
+    return op.emitOpError()
+           << "can't read from a device: " << op.getMemRefType();
+  Type element = calls.getTypes().convertType(op.getType());
+  Value host = calls.getMemory(builder, loc, element, /*slot=*/0);
+  calls.call(builder, loc, "tofuRead", {},
+             {getStream(op), host,
+              getElement(loc, op.getMemRef(), op.getIndices()),
+              calls.getWord(builder, loc, getElementBytes(op.getType()))});
+  Value value = LLVM::LoadOp::create(builder, loc, element, host);
+  op.replaceAllUsesWith(calls.castFromLLVM(builder, loc, value, op.getType()));
+  return success();
+}
+
+LogicalResult Converter::rewrite(memref::StoreOp op) {
+  Location loc = op.getLoc();
+  Value value = op.getValueToStore();
+  if (!canAccess(op.getMemRefType()))
+    return op.emitOpError()
+           << "can't write to a device: " << op.getMemRefType();
+  Value host = calls.getAddress(
+      builder, loc, calls.castToLLVM(builder, loc, value), /*slot=*/0);
+  calls.call(builder, loc, "tofuWrite", {},
+             {getStream(op), getElement(loc, op.getMemRef(), op.getIndices()),
+              host,
+              calls.getWord(builder, loc, getElementBytes(value.getType()))});
+  return success();
+}
+
+/// The device's copy of a constant.
+LogicalResult Converter::rewrite(memref::GetGlobalOp op) {
+  Location loc = op.getLoc();
+  auto constant = cast<memref::GetGlobalOp>(builder.clone(*op));
+  MemRefDescriptor onHost(calls.castToLLVM(builder, loc, constant));
+  FailureOr<Value> buffer = makeBuffer(op, op.getType(), {}, [&](Value bytes) {
+    return calls.call(builder, loc, "tofuConstant", calls.getPointerType(),
+                      {onHost.alignedPtr(builder, loc), bytes});
+  });
+  if (failed(buffer))
+    return failure();
+  op.replaceAllUsesWith(*buffer);
+  return success();
+}
+
 Value Converter::getStream(Operation *op) {
   auto function = op->getParentOfType<func::FuncOp>();
   Value &stream = streams[function];
@@ -410,16 +546,21 @@ namespace {
 
 struct ConvertToRuntime
     : public tofu::impl::ConvertToRuntimeBase<ConvertToRuntime> {
+  using ConvertToRuntimeBase::ConvertToRuntimeBase;
+
   void runOnOperation() override {
     SmallVector<Operation *> ops;
-    WalkResult result = getOperation().walk([&](Operation *op) {
-      if (!isa<memref::AllocOp, memref::DeallocOp, GlobalMemoryOp, cf::AssertOp,
-               DeviceIdOp, ShardOffsetOp, ShardSizeOp, ContractOp,
-               CollectiveBufferOp>(op))
-        return WalkResult::advance();
-      ops.push_back(op);
-      return hasContext(op) ? WalkResult::advance() : WalkResult::interrupt();
-    });
+    WalkResult result =
+        getOperation().walk<WalkOrder::PreOrder>([&](Operation *op) {
+          // Kernels are with the memory.
+          if (isa<gpu::GPUModuleOp>(op))
+            return WalkResult::skip();
+          if (!callsRuntime(op, deviceMemory))
+            return WalkResult::advance();
+          ops.push_back(op);
+          return hasContext(op) ? WalkResult::advance()
+                                : WalkResult::interrupt();
+        });
     if (result.wasInterrupted())
       return signalPassFailure();
     Converter converter(getOperation());
@@ -428,6 +569,7 @@ struct ConvertToRuntime
         return signalPassFailure();
       ++numCalls;
     }
+    getOperation().walk(flattenKernelArguments);
     for (MeshOp mesh :
          llvm::make_early_inc_range(getOperation().getOps<MeshOp>()))
       mesh.erase();

@@ -10,9 +10,13 @@
 
 #include "Tofu/Conversion/RuntimeTypes.h"
 
+#include "Tofu/Dialect/BufferOps.h"
 #include "Tofu/Runtime/Runtime.h"
 
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/BuiltinTypes.h"
 
 using namespace mlir;
@@ -70,6 +74,15 @@ std::optional<TofuElementType> tofu::getRuntimeType(Type type) {
   default:
     return std::nullopt;
   }
+}
+
+bool tofu::callsRuntime(Operation *op, bool deviceMemory) {
+  if (isa<memref::AllocOp, memref::DeallocOp, GlobalMemoryOp, cf::AssertOp,
+          DeviceIdOp, ShardOffsetOp, ShardSizeOp, ContractOp,
+          CollectiveBufferOp, gpu::LaunchFuncOp>(op))
+    return true;
+  return deviceMemory &&
+         isa<memref::LoadOp, memref::StoreOp, memref::GetGlobalOp>(op);
 }
 
 RuntimeCalls::RuntimeCalls(ModuleOp module)
@@ -151,15 +164,36 @@ Value RuntimeCalls::getMemory(OpBuilder &builder, Location loc, Type type,
   return memory;
 }
 
+/// Stores the values, of LLVM's type `element`, one after the other.
+Value RuntimeCalls::storeAll(OpBuilder &builder, Location loc, Type element,
+                             ValueRange values) {
+  Value memory =
+      getMemory(builder, loc, LLVM::LLVMArrayType::get(element, values.size()),
+                /*slot=*/0);
+  for (auto [i, value] : llvm::enumerate(values)) {
+    Value at = LLVM::GEPOp::create(builder, loc, pointer, element, memory,
+                                   ArrayRef<LLVM::GEPArg>{int32_t(i)});
+    LLVM::StoreOp::create(builder, loc, value, at);
+  }
+  return memory;
+}
+
 Value RuntimeCalls::getSizes(OpBuilder &builder, Location loc,
                              ValueRange sizes) {
-  Value memory = getMemory(
-      builder, loc, LLVM::LLVMArrayType::get(word, sizes.size()), /*slot=*/0);
-  for (auto [i, size] : llvm::enumerate(sizes)) {
-    Value at = LLVM::GEPOp::create(builder, loc, pointer, word, memory,
-                                   ArrayRef<LLVM::GEPArg>{int32_t(i)});
-    LLVM::StoreOp::create(builder, loc, castToLLVM(builder, loc, size), at);
-  }
+  auto words = llvm::map_to_vector(
+      sizes, [&](Value size) { return castToLLVM(builder, loc, size); });
+  return storeAll(builder, loc, word, words);
+}
+
+Value RuntimeCalls::getAddresses(OpBuilder &builder, Location loc,
+                                 ValueRange addresses) {
+  return storeAll(builder, loc, pointer, addresses);
+}
+
+Value RuntimeCalls::getAddress(OpBuilder &builder, Location loc, Value value,
+                               unsigned slot) {
+  Value memory = getMemory(builder, loc, value.getType(), slot);
+  LLVM::StoreOp::create(builder, loc, value, memory);
   return memory;
 }
 
@@ -167,10 +201,9 @@ std::pair<Value, Value> RuntimeCalls::getDescriptor(OpBuilder &builder,
                                                     Location loc, Value buffer,
                                                     unsigned slot) {
   Value descriptor = castToLLVM(builder, loc, buffer);
-  Value memory = getMemory(builder, loc, descriptor.getType(), slot);
-  LLVM::StoreOp::create(builder, loc, descriptor, memory);
   int64_t rank = cast<MemRefType>(buffer.getType()).getRank();
-  return {getWord(builder, loc, rank), memory};
+  Value address = getAddress(builder, loc, descriptor, slot);
+  return {getWord(builder, loc, rank), address};
 }
 
 Value RuntimeCalls::castToLLVM(OpBuilder &builder, Location loc, Value value) {

@@ -21,6 +21,10 @@ namespace mlir::tofu {
 /// name.
 std::string describeLocation(Location loc);
 
+/// True if `op` becomes a call of the runtime. `deviceMemory`: so do accesses
+/// of single elements, as the host can't do them.
+bool callsRuntime(Operation *op, bool deviceMemory);
+
 /// Builds calls of Tofu/Runtime/Runtime.h into a module: declarations,
 /// constant tables and texts, and descriptors in memory. The context is the
 /// first argument of the function that the builder is in.
@@ -43,6 +47,13 @@ public:
   std::pair<Value, Value> getDescriptor(OpBuilder &builder, Location loc,
                                         Value buffer, unsigned slot);
 
+  /// The address of a value of LLVM's, in the slot of its type.
+  Value getAddress(OpBuilder &builder, Location loc, Value value,
+                   unsigned slot);
+
+  /// The address of an array of addresses, which later calls use again.
+  Value getAddresses(OpBuilder &builder, Location loc, ValueRange addresses);
+
   /// The address of an array of sizes, which later calls use again.
   Value getSizes(OpBuilder &builder, Location loc, ValueRange sizes);
 
@@ -53,13 +64,16 @@ public:
   /// The number `value` as LLVM has it.
   Value getWord(OpBuilder &builder, Location loc, int64_t value);
 
+  /// Memory for a `type` in the entry block of the function that the builder is
+  /// in; one per function, type and slot.
+  Value getMemory(OpBuilder &builder, Location loc, Type type, unsigned slot);
+
   LLVMTypeConverter &getTypes() { return types; }
   Type getPointerType() { return pointer; }
 
 private:
-  /// Memory for a `type` in the entry block of the function that the builder is
-  /// in; one per function, type and slot.
-  Value getMemory(OpBuilder &builder, Location loc, Type type, unsigned slot);
+  Value storeAll(OpBuilder &builder, Location loc, Type element,
+                 ValueRange values);
   LLVM::LLVMFuncOp declare(StringRef name, Type result, TypeRange operands);
   Value getGlobal(OpBuilder &builder, Location loc, StringRef prefix, Type type,
                   Attribute value);

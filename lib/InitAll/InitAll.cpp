@@ -38,6 +38,7 @@ void tofu::registerAllTofuPasses() {
   registerTofuPartitionPipeline();
   registerTofuConversionPasses();
   registerTofuToHostPipeline();
+  registerTofuToGpuPipeline();
 }
 
 void tofu::registerAllDialectsAndExtensions(DialectRegistry &registry) {

@@ -5,6 +5,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 // RUN: tofu-opt %s --tofu-add-context | FileCheck %s
+// RUN: tofu-opt %s --tofu-add-context=device-memory | FileCheck %s --check-prefix=DEVICE
 
 tofu.mesh @mesh[x = 2]
 
@@ -29,4 +30,14 @@ func.func private @allocates() {
 // CHECK-SAME:    %{{[a-z0-9]+}}: memref<4xf32> {llvm.noalias})
 func.func private @plain(%a: memref<4xf32> {llvm.noalias}) {
   return
+}
+
+// The host reads an element itself, or has the runtime do it.
+// CHECK-LABEL:  func.func private @reads(
+// CHECK-SAME:     %{{[a-z0-9]+}}: memref<f32>)
+// DEVICE-LABEL: func.func private @reads(
+// DEVICE-SAME:    !llvm.ptr, %{{[a-z0-9]+}}: memref<f32>)
+func.func private @reads(%a: memref<f32>) -> f32 {
+  %0 = memref.load %a[] : memref<f32>
+  return %0 : f32
 }

@@ -5,6 +5,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 // RUN: tofu-opt %s --tofu-convert-to-runtime -split-input-file -verify-diagnostics | FileCheck %s
+// RUN: tofu-opt %s --tofu-convert-to-runtime=device-memory -split-input-file -verify-diagnostics | FileCheck %s --check-prefix=DEVICE
 
 // version, all_gather, no combiner, f32, rank 1, 2 devices, 1 addend, 1 slot;
 // families, addends, slots; boxes that are held; boxes that are wanted.
@@ -116,6 +117,101 @@ func.func @fails(%context: !llvm.ptr, %c: i1) {
 func.func @shard(%context: !llvm.ptr) -> index {
   %0 = tofu.shard_size 0 of #tofu.layout<@mesh, [{x}]> in [5] : index
   return %0 : index
+}
+
+// -----
+
+// Kernels get the address of a buffer, and what isn't known of its descriptor.
+// CHECK:       llvm.mlir.global external constant @scale_record() {{.*}} : !llvm.struct<(i64, ptr, ptr, i64, ptr)>
+// CHECK:         gpu.func @scale(%[[A:.*]]: !llvm.ptr {llvm.noalias}, %[[OFFSET:.*]]: i64, %[[SIZE:.*]]: i64, %[[B:.*]]: !llvm.ptr, %{{.*}}: f32, %[[N:.*]]: index)
+// CHECK-SAME:      record = @scale_record
+// CHECK:           llvm.insertvalue %[[A]], %{{.*}}[1]
+// CHECK:           llvm.insertvalue %[[OFFSET]], %{{.*}}[2]
+// CHECK:           llvm.insertvalue %[[SIZE]], %{{.*}}[3, 0]
+// CHECK-LABEL: func.func @launch
+// CHECK-SAME:    %[[CONTEXT:[a-z0-9]+]]: !llvm.ptr
+// CHECK:         %[[STREAM:.*]] = llvm.call @tofuStream(%[[CONTEXT]])
+// CHECK:         %[[ALIGNED:.*]] = llvm.getelementptr %[[D:.*]][0, 1]
+// CHECK:         llvm.getelementptr %[[D]][0, 2]
+// CHECK:         llvm.getelementptr %[[D]][0, 3, 0]
+// CHECK:         llvm.store %{{.*}}, %[[F:.*]] : f32, !llvm.ptr
+// CHECK:         %[[RECORD:.*]] = llvm.mlir.addressof @scale_record
+// CHECK:         llvm.store %[[ALIGNED]], %[[ARGS:.*]] : !llvm.ptr, !llvm.ptr
+// CHECK:         llvm.store %[[F]], %{{.*}} : !llvm.ptr, !llvm.ptr
+// CHECK:         llvm.call @tofuLaunch(%[[CONTEXT]], %[[STREAM]], %[[RECORD]], %{{.*}}, %{{.*}}, %{{.*}})
+module attributes {gpu.container_module} {
+  gpu.module @kernels {
+    gpu.func @scale(%a: memref<?x8xf32, strided<[8, 1], offset: ?>> {llvm.noalias}, %b: memref<4xf32>, %f: f32, %n: index)
+        workgroup(%w : memref<256xf32, #gpu.address_space<workgroup>>) kernel {
+      %c0 = arith.constant 0 : index
+      %x = memref.load %a[%n, %c0] : memref<?x8xf32, strided<[8, 1], offset: ?>>
+      memref.store %x, %b[%c0] : memref<4xf32>
+      gpu.return
+    }
+  }
+  func.func @launch(%context: !llvm.ptr, %a: memref<?x8xf32, strided<[8, 1], offset: ?>>, %b: memref<4xf32>, %f: f32, %n: index) {
+    %c1 = arith.constant 1 : index
+    %c256 = arith.constant 256 : index
+    gpu.launch_func @kernels::@scale blocks in (%n, %c1, %c1) threads in (%c256, %c1, %c1)
+        args(%a : memref<?x8xf32, strided<[8, 1], offset: ?>>, %b : memref<4xf32>, %f : f32, %n : index)
+    return
+  }
+}
+
+// -----
+
+// Where the host can't access the device's memory, the runtime does.
+// CHECK-LABEL:  func.func @elements
+// CHECK:          memref.load
+// CHECK:          memref.store
+// DEVICE-LABEL: func.func @elements
+// DEVICE-SAME:    %[[CONTEXT:[a-z0-9]+]]: !llvm.ptr, %{{[a-z0-9]+}}: memref<?x8xi1>, %[[I:[a-z0-9]+]]: index
+// DEVICE:         %[[FIRST:.*]] = builtin.unrealized_conversion_cast %[[I]] : index to i64
+// DEVICE:         llvm.mul %[[FIRST]]
+// DEVICE:         %[[AT:.*]] = llvm.getelementptr
+// DEVICE:         llvm.call @tofuRead(%[[CONTEXT]], %{{.*}}, %[[HOST:.*]], %[[AT]], %{{.*}})
+// DEVICE:         llvm.load %[[HOST]] : !llvm.ptr -> i1
+// DEVICE-NOT:     memref
+// DEVICE:         llvm.store %{{.*}}, %[[HOST:.*]] : i1, !llvm.ptr
+// DEVICE:         llvm.call @tofuWrite(%[[CONTEXT]], %{{.*}}, %{{.*}}, %[[HOST]], %{{.*}})
+// DEVICE:         memref.get_global @numbers
+// DEVICE:         llvm.call @tofuConstant(%[[CONTEXT]]
+memref.global "private" constant @numbers : memref<2x2xf32> = dense<[[1.0, 2.0], [3.0, 4.0]]>
+func.func @elements(%context: !llvm.ptr, %a: memref<?x8xi1>, %i: index, %j: index) -> memref<2x2xf32> {
+  %0 = memref.load %a[%i, %j] : memref<?x8xi1>
+  memref.store %0, %a[%j, %i] : memref<?x8xi1>
+  %1 = memref.get_global @numbers : memref<2x2xf32>
+  return %1 : memref<2x2xf32>
+}
+
+// -----
+
+module attributes {gpu.container_module} {
+  gpu.module @kernels {
+    gpu.func @k() kernel {
+      gpu.return
+    }
+  }
+  func.func @shared(%context: !llvm.ptr, %n: index, %bytes: i32) {
+    // expected-error@+1 {{has more than a grid and arguments}}
+    gpu.launch_func @kernels::@k blocks in (%n, %n, %n) threads in (%n, %n, %n) dynamic_shared_memory_size %bytes
+    return
+  }
+}
+
+// -----
+
+module attributes {gpu.container_module} {
+  gpu.module @kernels {
+    gpu.func @k(%a: memref<*xf32>) kernel {
+      gpu.return
+    }
+  }
+  func.func @unranked(%context: !llvm.ptr, %n: index, %a: memref<*xf32>) {
+    // expected-error@+1 {{can't pass a value of 'memref<*xf32>'}}
+    gpu.launch_func @kernels::@k blocks in (%n, %n, %n) threads in (%n, %n, %n) args(%a : memref<*xf32>)
+    return
+  }
 }
 
 // -----

@@ -127,8 +127,9 @@ llvm::Expected<Execution> Runner::runSerially() {
       return input.takeError();
     inputs.push_back(std::move(*input));
   }
-  auto compiled = Compiled::create(*program->module, program->function, backend,
-                                   libraries, optimizationLevel);
+  auto compiled =
+      Compiled::create(*program->module, program->function, backend, libraries,
+                       optimizationLevel, KernelKind::Loops);
   if (!compiled)
     return compiled.takeError();
   return execute(*program, *compiled, backend, inputs, getOptions(*program));
@@ -237,8 +238,9 @@ llvm::Error Runner::runCut(const Cut &cut, Checks checks) {
   llvm::Expected<Program> program = partition(cut, plannedBytes);
   if (!program)
     return program.takeError();
-  auto compiled = Compiled::create(*program->module, program->function, backend,
-                                   libraries, optimizationLevel);
+  auto compiled =
+      Compiled::create(*program->module, program->function, backend, libraries,
+                       optimizationLevel, KernelKind::Loops);
   if (!compiled)
     return compiled.takeError();
   ExecutionOptions options = getOptions(*program);

@@ -13,10 +13,11 @@
 // DEFINE: %{fails1} = %python %S/Inputs/exit_code.py 3 %{run} %{bad} 2>&1 | FileCheck %s --check-prefix=%{f}
 // DEFINE: %{fails2} = %python %S/Inputs/exit_code.py 3 %{run} --devices=2 %{bad} 2>&1 | FileCheck %s --check-prefix=%{f}
 // DEFINE: %{fails3} = %python %S/Inputs/exit_code.py 3 %{run} --devices=3 --partition-options=partials=true %{bad} 2>&1 | FileCheck %s --check-prefix=%{f}
+// DEFINE: %{gpu} = %{run} --backend=gpu-on-host --opt-level=0 --devices=2 --check %{good} && %python %S/Inputs/exit_code.py 3 %{run} --backend=gpu-on-host --opt-level=0 --devices=2 %{bad} 2>&1 | FileCheck %s --check-prefix=%{f}
 
 // REDEFINE: %{good} = --input=i32=2 --input=7xf32=1
 // REDEFINE: %{bad} = --input=i32=3 --input=7xf32=1
-// RUN: %{holds} && %{fails1} && %{fails2} && %{fails3}
+// RUN: %{holds} && %{fails1} && %{fails2} && %{fails3} && %{gpu}
 
 // scalars: error: device {{[0-2]}}, {{.*}}assertions.mlir:[[#@LINE+4]]:3: n is too large
 func.func @scalars(%n: i32, %x: tensor<7xf32>) -> tensor<7xf32> {
@@ -31,7 +32,7 @@ func.func @scalars(%n: i32, %x: tensor<7xf32>) -> tensor<7xf32> {
 // REDEFINE: %{f} = element
 // REDEFINE: %{good} = --input="7xf32=1 2 3 4 5 6 7"
 // REDEFINE: %{bad} = --input="7xf32=1 2 -3 4 5 6 7"
-// RUN: %{holds} && %{fails1} && %{fails2} && %{fails3}
+// RUN: %{holds} && %{fails1} && %{fails2} && %{fails3} && %{gpu}
 
 // element: error: device {{[0-2]}}, {{.*}}assertions.mlir:[[#@LINE+6]]:3: x[2] is negative
 func.func @element(%x: tensor<7xf32>) -> tensor<7xf32> {
@@ -47,7 +48,7 @@ func.func @element(%x: tensor<7xf32>) -> tensor<7xf32> {
 // REDEFINE: %{f} = loop
 // REDEFINE: %{good} = --input=7xf32=1 --input=index=4
 // REDEFINE: %{bad} = --input=7xf32=1 --input=index=3
-// RUN: %{holds} && %{fails1} && %{fails2} && %{fails3}
+// RUN: %{holds} && %{fails1} && %{fails2} && %{fails3} && %{gpu}
 
 // loop: error: device {{[0-2]}}, {{.*}}assertions.mlir:[[#@LINE+7]]:5: too far around
 func.func @loop(%x: tensor<7xf32>, %most: index) -> tensor<7xf32> {
@@ -70,7 +71,7 @@ func.func @loop(%x: tensor<7xf32>, %most: index) -> tensor<7xf32> {
 // REDEFINE: %{f} = unread
 // REDEFINE: %{good} = --input="7xf32=1 2 3 4 5 6 7"
 // REDEFINE: %{bad} = --input="7xf32=1 2 3 4 5 6 -7"
-// RUN: %{holds} && %{fails1} && %{fails2} && %{fails3}
+// RUN: %{holds} && %{fails1} && %{fails2} && %{fails3} && %{gpu}
 
 // unread: error: device {{[0-2]}}, {{.*}}assertions.mlir:[[#@LINE+7]]:5: an element is negative
 func.func @unread(%x: tensor<7xf32>) -> tensor<3xf32> {
@@ -92,7 +93,7 @@ func.func @unread(%x: tensor<7xf32>) -> tensor<3xf32> {
 
 // An operation that is there for its assertion only.
 // REDEFINE: %{f} = unused
-// RUN: %{holds} && %{fails1} && %{fails2} && %{fails3}
+// RUN: %{holds} && %{fails1} && %{fails2} && %{fails3} && %{gpu}
 
 // unused: error: device {{[0-2]}}, {{.*}}assertions.mlir:[[#@LINE+6]]:5: an element is negative
 func.func @unused(%x: tensor<7xf32>) -> tensor<7xf32> {
@@ -111,7 +112,7 @@ func.func @unused(%x: tensor<7xf32>) -> tensor<7xf32> {
 // REDEFINE: %{f} = sum
 // REDEFINE: %{good} = --input=4x7xf32=1 --input=4xf32=8
 // REDEFINE: %{bad} = --input=4x7xf32=1 --input=4xf32=6
-// RUN: %{holds} && %{fails1} && %{fails2} && %{fails3}
+// RUN: %{holds} && %{fails1} && %{fails2} && %{fails3} && %{gpu}
 // RUN: %python %S/Inputs/exit_code.py 3 %{run} --devices=4 --partition-options="algorithm=any partials=true seed=1" %{bad} 2>&1 | FileCheck %s --check-prefix=%{f}
 // RUN: %python %S/Inputs/exit_code.py 3 %{run} --devices=4 --partition-options="algorithm=any partials=true seed=2" %{bad} 2>&1 | FileCheck %s --check-prefix=%{f}
 
@@ -133,7 +134,7 @@ func.func @sum(%x: tensor<4x7xf32>, %most: tensor<4xf32>) -> tensor<4xf32> {
 // REDEFINE: %{f} = so_far
 // REDEFINE: %{good} = --input=8xf32=1 --input=f32=9
 // REDEFINE: %{bad} = --input=8xf32=1 --input=f32=7
-// RUN: %{holds} && %{fails1} && %{fails2} && %{fails3}
+// RUN: %{holds} && %{fails1} && %{fails2} && %{fails3} && %{gpu}
 
 // so_far: error: device {{[0-2]}}, {{.*}}assertions.mlir:[[#@LINE+7]]:5: the sum is too large
 func.func @so_far(%x: tensor<8xf32>, %most: f32) -> tensor<f32> {
@@ -152,7 +153,7 @@ func.func @so_far(%x: tensor<8xf32>, %most: f32) -> tensor<f32> {
 // REDEFINE: %{f} = product
 // REDEFINE: %{good} = --input=16x16xf32=1 --input=16x16xf32=1
 // REDEFINE: %{bad} = --input=16x16xf32=1 --input=16x16xf32=-1
-// RUN: %{holds} && %{fails1} && %{fails2} && %{fails3}
+// RUN: %{holds} && %{fails1} && %{fails2} && %{fails3} && %{gpu}
 
 // product: error: device {{[0-2]}}, {{.*}}assertions.mlir:[[#@LINE+8]]:5: an element is negative
 func.func @product(%x: tensor<16x16xf32>, %y: tensor<16x16xf32>) -> tensor<16x16xf32> {
@@ -174,7 +175,7 @@ func.func @product(%x: tensor<16x16xf32>, %y: tensor<16x16xf32>) -> tensor<16x16
 // REDEFINE: %{f} = looked_up
 // REDEFINE: %{good} = --input="6xf32=1 2 3 4 5 6" --input="5xi32=0 1 2 3 5"
 // REDEFINE: %{bad} = --input="6xf32=1 2 3 4 -5 6" --input="5xi32=0 1 2 3 4"
-// RUN: %{holds} && %{fails1} && %{fails2} && %{fails3}
+// RUN: %{holds} && %{fails1} && %{fails2} && %{fails3} && %{gpu}
 // RUN: %{run} --devices=4 --partition-options="algorithm=any partials=true seed=1" %{good} --check
 // RUN: %{run} --devices=4 --partition-options="algorithm=any partials=true seed=2" %{good} --check
 

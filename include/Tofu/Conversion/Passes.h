@@ -49,6 +49,37 @@ void buildTofuToHostPipeline(OpPassManager &pm,
 /// Registers the pipeline as `tofu-to-host`.
 void registerTofuToHostPipeline();
 
+/// Options of the pipeline `tofu-to-gpu`.
+struct TofuToGpuOptions : public PassPipelineOptions<TofuToGpuOptions> {
+  Option<std::string> chip{
+      *this, "chip",
+      llvm::cl::desc("What kernels are compiled for: sm_80, sm_90 or sm_100"),
+      llvm::cl::init("sm_90")};
+  Option<std::string> kernels{
+      *this, "kernels",
+      llvm::cl::desc("What kernels become: ptx, which the driver compiles; "
+                     "cubin, which needs the CUDA toolkit; or host, functions "
+                     "that go through all threads"),
+      llvm::cl::init("ptx")};
+  Option<int64_t> minContractionWork{
+      *this, "min-contraction-work",
+      llvm::cl::desc("Multiply-adds below which a contraction becomes a kernel "
+                     "of its own instead of a library call"),
+      llvm::cl::init(4096)};
+  Option<bool> reassociate{
+      *this, "reassociate",
+      llvm::cl::desc("Let threads share sums and products of floats; results "
+                     "differ by rounding, not between runs"),
+      llvm::cl::init(true)};
+};
+
+/// As buildTofuToHostPipeline, but loop nests become kernels on grids of
+/// threads, and only the runtime accesses the device's memory.
+void buildTofuToGpuPipeline(OpPassManager &pm, const TofuToGpuOptions &options);
+
+/// Registers the pipeline as `tofu-to-gpu`.
+void registerTofuToGpuPipeline();
+
 /// Registers how tofu's operations on tensors become operations on buffers.
 void registerBufferizableOpInterfaceModels(DialectRegistry &registry);
 

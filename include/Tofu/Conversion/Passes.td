@@ -496,6 +496,132 @@ def LowerKernels : Pass<"tofu-lower-kernels", "::mlir::func::FuncOp"> {
   ];
 }
 
+def LowerKernelsToGpu
+    : Pass<"tofu-lower-kernels-to-gpu", "::mlir::ModuleOp"> {
+  let summary = "Lower linalg on buffers to launches of kernels";
+  let description = [{
+    Each element of the outputs gets a thread, in blocks of 256; neighbouring
+    threads have neighbouring elements. Long reductions whose parts may be combined
+    in any order are shared by several threads of a block, which combine in
+    workgroup memory, always in the same order: all of a block where the
+    reduction runs through contiguous memory, else 8. Other loops, such as
+    reductions that no combiner describes, stay loops of a thread. The number of
+    blocks is computed by the host, from sizes that only the program knows too. A
+    failed assertion leaves its number in memory, which the host looks at.
+
+    Before: linalg on buffers. After: `gpu.launch_func` in their place, a
+    `gpu.module` with the kernels.
+
+    ```mlir
+    linalg.generic ... ins(%a : memref<?xf32>) outs(%b : memref<?xf32>)
+    // becomes
+    %size = memref.dim %a, %c0 : memref<?xf32>
+    %blocks = ceildiv(%size, 256)
+    gpu.launch_func @kernels::@kernel blocks in (%blocks, %c1, %c1)
+        threads in (%c256, %c1, %c1) args(%a : memref<?xf32>, %b : memref<?xf32>, %size : index)
+    // and
+    gpu.func @kernel(%a: memref<?xf32>, %b: memref<?xf32>, %size: index) kernel {
+      %i = block_id * 256 + thread_id
+      scf.if %i < %size {
+        %0 = memref.load %a[%i]
+        ...
+        memref.store %1, %b[%i]
+      }
+      gpu.return
+    }
+    ```
+  }];
+  let options = [
+    Option<"reassociate", "reassociate", "bool", "true",
+           "Let threads share sums and products of floats; results differ by "
+           "rounding, not between runs">
+  ];
+  let statistics = [
+    Statistic<"numKernels", "num-kernels", "Number of kernels made">
+  ];
+  let dependentDialects = [
+    "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
+    "::mlir::cf::ControlFlowDialect", "::mlir::complex::ComplexDialect",
+    "::mlir::gpu::GPUDialect", "::mlir::LLVM::LLVMDialect",
+    "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect"
+  ];
+}
+
+def RunKernelsOnHost
+    : Pass<"tofu-run-kernels-on-host", "::mlir::ModuleOp"> {
+  let summary = "Turn kernels into functions that loop over threads";
+  let description = [{
+    Block after block; within a block, all threads up to a barrier before any goes
+    on. So the arithmetic of kernels can be checked without a device.
+
+    Before: kernels as `tofu-convert-to-runtime` leaves them, with barriers outside
+    of control flow only. After: functions of the host that their records name,
+    no `gpu.module`.
+
+    ```mlir
+    gpu.func @kernel(%a: !llvm.ptr) kernel attributes {known_block_size = array<i32: 256, 1, 1>} {
+      %i = gpu.thread_id x
+      "before"(%i) : (index) -> ()
+      gpu.barrier
+      "after"(%i) : (index) -> ()
+      gpu.return
+    }
+    // becomes
+    llvm.func internal @kernel_on_host(%arguments: !llvm.ptr, %shape: !llvm.ptr) {
+      ... loads %a, and %blocks along x, y and z
+      scf.for %block = %c0 to %blocks step %c1 {
+        scf.for %i = %c0 to %c256 step %c1 { "before"(%i) }
+        scf.for %i = %c0 to %c256 step %c1 { "after"(%i) }
+      }
+      llvm.return
+    }
+    ```
+  }];
+  let statistics = [
+    Statistic<"numKernels", "num-kernels", "Number of functions made">
+  ];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect",
+    "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect"
+  ];
+}
+
+def SerializeKernels
+    : Pass<"tofu-serialize-kernels", "::mlir::ModuleOp"> {
+  let summary = "Compile kernels to PTX or machine code";
+  let description = [{
+    By LLVM's NVPTX backend, and for machine code by `ptxas` of the CUDA toolkit
+    that CUDA_ROOT, CUDA_HOME or CUDA_PATH names. Mathematical functions come from
+    the toolkit's libdevice: it is an error if kernels need one and there is none.
+
+    Before: kernels in the LLVM and NVVM dialects. After: constants with the images,
+    which the kernels' records name, no `gpu.module`.
+
+    ```mlir
+    gpu.module @kernels {
+      llvm.func @kernel(%a: !llvm.ptr) attributes {gpu.kernel, nvvm.kernel, record = @kernel_record}
+    }
+    // becomes
+    llvm.mlir.global internal constant @kernels_image("... .visible .entry kernel( ...")
+    llvm.mlir.global internal constant @kernel_record() : !llvm.struct<(i64, ptr, ptr, i64, ptr)> {
+      ... version, "kernel", @kernels_image, its size, null
+    }
+    ```
+  }];
+  let options = [
+    Option<"chip", "chip", "std::string", [{"sm_90"}],
+           "sm_80, sm_90 or sm_100; the version of PTX is the first that has it">,
+    Option<"format", "format", "std::string", [{"ptx"}],
+           "ptx, which the driver compiles, or cubin, which needs the toolkit">
+  ];
+  let statistics = [
+    Statistic<"numKernels", "num-kernels", "Number of kernels compiled">
+  ];
+  let dependentDialects = [
+    "::mlir::LLVM::LLVMDialect", "::mlir::NVVM::NVVMDialect"
+  ];
+}
+
 def AddContext : Pass<"tofu-add-context", "::mlir::ModuleOp"> {
   let summary = "Add the device context to functions and calls";
   let description = [{
@@ -511,6 +637,10 @@ def AddContext : Pass<"tofu-add-context", "::mlir::ModuleOp"> {
     func.func @f(%context: !llvm.ptr, %a: memref<4xf32>)
     ```
   }];
+  let options = [
+    Option<"deviceMemory", "device-memory", "bool", "false",
+           "As for tofu-convert-to-runtime">
+  ];
   let statistics = [
     Statistic<"numFunctions", "num-functions", "Number of functions changed">
   ];
@@ -521,8 +651,11 @@ def ConvertToRuntime : Pass<"tofu-convert-to-runtime", "::mlir::ModuleOp"> {
   let summary = "Convert what the runtime does to calls of its C ABI";
   let description = [{
     Allocations, deallocations, memory of globals, contractions, collectives, the
-    device number and failed assertions (Tofu/Runtime/Runtime.h). Tables, messages and locations
-    become constants of the module. Meshes go.
+    device number, failed assertions and launches of kernels (Tofu/Runtime/Runtime.h). Tables,
+    messages and locations become constants of the module. Meshes go.
+
+    Kernels get the address of a buffer, and of its offset, sizes and strides those
+    that are not known.
 
     Before: buffers, functions with a context. After: the same with calls.
 
@@ -534,6 +667,11 @@ def ConvertToRuntime : Pass<"tofu-convert-to-runtime", "::mlir::ModuleOp"> {
     %a = builtin.unrealized_conversion_cast %descriptor : !llvm.struct<...> to memref<4xf32>
     ```
   }];
+  let options = [
+    Option<"deviceMemory", "device-memory", "bool", "false",
+           "Let the runtime read and write single elements, and copy constants: "
+           "the host may have no access to the device's memory">
+  ];
   let statistics = [
     Statistic<"numCalls", "num-calls", "Number of operations converted">
   ];

@@ -176,6 +176,20 @@ enum {
   TOFU_CONTRACT_HEADER = 8
 };
 
+/** What the host calls for a launch: it has the kernel compiled for itself, and
+ *  goes through the threads. See tofuLaunch. */
+typedef void (*TofuHostKernel)(void **arguments, const int64_t *shape);
+
+/** A kernel, a constant of the program. It has an image for the device, which
+ *  other kernels may share, or a function of the host. */
+typedef struct TofuKernel {
+  int64_t version;    /**< TOFU_TABLE_VERSION */
+  const char *name;   /**< of the entry in the image */
+  const void *image;  /**< a cubin, or PTX ending in zero; null: see onHost */
+  int64_t imageBytes; /**< size of the image */
+  TofuHostKernel onHost; /**< null if there is an image */
+} TofuKernel;
+
 /** Memory of the device, aligned to 64 bytes. `bytes` may be 0. Never null:
  *  fails if there is none left or if `bytes` is negative. */
 void *tofuAlloc(TofuContext *context, int64_t bytes);
@@ -235,6 +249,29 @@ int64_t tofuShardSize(TofuContext *context, const int64_t *table,
 void tofuContract(TofuContext *context, TofuStream *stream,
                   const int64_t *table, const char *location, int64_t aRank,
                   void *a, int64_t bRank, void *b, int64_t cRank, void *c);
+
+/** Runs a kernel on a grid of threads.
+ *
+ *  shape: six words, the number of blocks along x, y and z, and the number of
+ *  threads of a block along these. With no blocks nothing happens.
+ *  arguments: the address of each argument, in the order of the kernel's
+ *  parameters; both are read before the call returns. */
+void tofuLaunch(TofuContext *context, TofuStream *stream,
+                const TofuKernel *kernel, const char *location,
+                const int64_t *shape, void **arguments);
+
+/** Copies from the memory of the device to that of the host, or the other way
+ *  around. What is read is there when the call returns, after all that came
+ *  before on the stream. What is written may change after the call. */
+void tofuRead(TofuContext *context, TofuStream *stream, void *host,
+              const void *device, int64_t bytes);
+void tofuWrite(TofuContext *context, TofuStream *stream, void *device,
+               const void *host, int64_t bytes);
+
+/** Memory of the device with what is at `host`, a constant of the program. All
+ *  runs of the context get the same memory, which nobody writes to. Fails if
+ *  there is none left. */
+void *tofuConstant(TofuContext *context, const void *host, int64_t bytes);
 
 /** Ends the run: this device failed at `location` with `message`. Does not
  *  return. */

@@ -167,6 +167,47 @@ void tofuContract(TofuContext *context, TofuStream *stream,
     leave(context);
 }
 
+static bool checkKernel(TofuContext *context, const TofuKernel *kernel,
+                        const char *location) {
+  const char *fault = kernel->version != TOFU_TABLE_VERSION
+                          ? "a kernel is of another version of Tofu"
+                      : !kernel->onHost
+                          ? "a kernel is not compiled for the host"
+                          : nullptr;
+  if (fault)
+    context->world->fail(context->device, location, fault);
+  return !fault;
+}
+
+void tofuLaunch(TofuContext *context, TofuStream *stream,
+                const TofuKernel *kernel, const char *location,
+                const int64_t *shape, void **arguments) {
+  if (context->world->isAborted() || !checkKernel(context, kernel, location))
+    leave(context);
+  kernel->onHost(arguments, shape);
+}
+
+/// Devices and the host have the same memory.
+static void copyMemory(TofuContext *context, void *to, const void *from,
+                       int64_t bytes) {
+  if (bytes)
+    std::memcpy(to, from, bytes);
+}
+
+void tofuRead(TofuContext *context, TofuStream *stream, void *host,
+              const void *device, int64_t bytes) {
+  copyMemory(context, host, device, bytes);
+}
+
+void tofuWrite(TofuContext *context, TofuStream *stream, void *device,
+               const void *host, int64_t bytes) {
+  copyMemory(context, device, host, bytes);
+}
+
+void *tofuConstant(TofuContext *context, const void *host, int64_t bytes) {
+  return const_cast<void *>(host);
+}
+
 void tofuFail(TofuContext *context, const char *message, const char *location) {
   context->world->fail(context->device, location, message);
   leave(context);
@@ -211,12 +252,6 @@ static void *allocate(TofuContext *context, int64_t bytes) {
 
 static void release(TofuContext *context, void *memory) {
   context->memory.release(memory);
-}
-
-static void copyMemory(TofuContext *context, void *to, const void *from,
-                       int64_t bytes) {
-  if (bytes)
-    std::memcpy(to, from, bytes);
 }
 
 static void synchronize(TofuContext *context) {}
@@ -294,6 +329,10 @@ const TofuBackend *tofuGetBackend(void) {
       makeSymbol("tofuShardOffset", tofuShardOffset),
       makeSymbol("tofuShardSize", tofuShardSize),
       makeSymbol("tofuContract", tofuContract),
+      makeSymbol("tofuLaunch", tofuLaunch),
+      makeSymbol("tofuRead", tofuRead),
+      makeSymbol("tofuWrite", tofuWrite),
+      makeSymbol("tofuConstant", tofuConstant),
       makeSymbol("tofuFail", tofuFail),
       makeSymbol("__truncsfbf2", roundToBFloat),
       makeSymbol("__truncdfbf2", roundDoubleToBFloat),

@@ -391,4 +391,77 @@ TEST(World, MemoryErrors) {
             "device 0: memory is freed that is not the device's");
 }
 
+//===----------------------------------------------------------------------===//
+// Kernels
+//===----------------------------------------------------------------------===//
+
+/// Leaves a digit for each word of the shape, and adds a number.
+void writeShape(void **arguments, const int64_t *shape) {
+  int64_t digits = 0;
+  for (int i = 0; i < 6; ++i)
+    digits = 10 * digits + shape[i];
+  **static_cast<int64_t **>(arguments[0]) =
+      digits + *static_cast<int64_t *>(arguments[1]);
+}
+
+void launch(TofuContext *context, const TofuKernel &kernel, int64_t *result,
+            int64_t number) {
+  const int64_t shape[6] = {1, 2, 3, 4, 5, 6};
+  void *arguments[] = {&result, &number};
+  tofuLaunch(context, nullptr, &kernel, "model.mlir:7:1", shape, arguments);
+}
+
+TEST(World, KernelsGetShapeAndArguments) {
+  TestWorld world(2);
+  TofuKernel kernel = {TOFU_TABLE_VERSION, "k", nullptr, 0, writeShape};
+  std::vector<int64_t> seen(2);
+  TofuStatus status = world.run([&](TofuContext *context, int64_t device) {
+    void *memory = tofuAlloc(context, 8);
+    launch(context, kernel, static_cast<int64_t *>(memory), 1000000 * device);
+    tofuRead(context, nullptr, &seen[device], memory, 8);
+    tofuFree(context, memory);
+  });
+  EXPECT_EQ(status, TOFU_OK) << world.error();
+  EXPECT_EQ(seen, (std::vector<int64_t>{123456, 1123456}));
+}
+
+TEST(World, KernelErrors) {
+  TestWorld world(1);
+  auto run = [&](const TofuKernel &kernel) {
+    EXPECT_EQ(world.run([&](TofuContext *context, int64_t) {
+      int64_t result = 0;
+      launch(context, kernel, &result, 0);
+    }),
+              TOFU_FAILED);
+    return world.error();
+  };
+  EXPECT_EQ(run({TOFU_TABLE_VERSION - 1, "k", nullptr, 0, writeShape}),
+            "device 0, model.mlir:7:1: a kernel is of another version of Tofu");
+  EXPECT_EQ(run({TOFU_TABLE_VERSION, "k", "ptx", 4, nullptr}),
+            "device 0, model.mlir:7:1: a kernel is not compiled for the host");
+}
+
+TEST(World, ElementsAndConstants) {
+  TestWorld world(1);
+  static const int32_t constants[] = {7, 8, 9};
+  int32_t seen[2] = {};
+  const void *first = nullptr, *second = nullptr;
+  TofuStatus status = world.run([&](TofuContext *context, int64_t) {
+    void *memory = tofuAlloc(context, 8);
+    int32_t five = 5;
+    tofuWrite(context, nullptr, static_cast<int32_t *>(memory) + 1, &five, 4);
+    five = 6;
+    tofuRead(context, nullptr, &seen[0], static_cast<int32_t *>(memory) + 1, 4);
+    first = tofuConstant(context, constants, sizeof(constants));
+    second = tofuConstant(context, constants, sizeof(constants));
+    tofuRead(context, nullptr, &seen[1],
+             static_cast<const int32_t *>(first) + 2, 4);
+    tofuFree(context, memory);
+  });
+  EXPECT_EQ(status, TOFU_OK) << world.error();
+  EXPECT_EQ(seen[0], 5);
+  EXPECT_EQ(seen[1], 9);
+  EXPECT_EQ(first, second);
+}
+
 } // namespace

@@ -1,4 +1,4 @@
-//===- HostPipeline.cpp - From the partitioned form to LLVM ---------------===//
+//===- Pipelines.cpp - From the partitioned form to LLVM ------------------===//
 //
 // Part of the Tofu project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -12,6 +12,7 @@
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/Bufferization/Transforms/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/Linalg/Passes.h"
 #include "mlir/Dialect/Math/Transforms/Passes.h"
 #include "mlir/Dialect/MemRef/Transforms/Passes.h"
@@ -24,8 +25,7 @@ using namespace mlir::tofu;
 
 /// On tensors: one function, few and large operations, contractions set apart.
 /// Contractions come before fusion, which would hide them.
-static void addTensorPasses(OpPassManager &pm,
-                            const TofuToHostOptions &options) {
+static void addTensorPasses(OpPassManager &pm, int64_t minContractionWork) {
   // Canonicalizing would take padding that shifts for nothing.
   pm.addPass(createInlinerPass({}, [](OpPassManager &) {}));
   pm.addPass(createSymbolDCEPass());
@@ -36,7 +36,7 @@ static void addTensorPasses(OpPassManager &pm,
   functions.addPass(createGeneralizeOps());
   functions.addPass(createCanonicalizerPass());
   functions.addPass(createCSEPass());
-  functions.addPass(createRaiseContractions({options.minContractionWork}));
+  functions.addPass(createRaiseContractions({minContractionWork}));
   functions.addPass(createMoveReshapes());
   functions.addPass(createFuseElementwise());
   functions.addPass(createCanonicalizerPass());
@@ -63,14 +63,16 @@ static void addBufferPasses(OpPassManager &pm) {
   functions.addPass(createExpandWindows());
 }
 
-/// To loops in functions of their own and calls of the runtime.
-static void addKernelPasses(OpPassManager &pm,
-                            const TofuToHostOptions &options) {
+/// Loop nests in functions of their own.
+static void addOutliningPasses(OpPassManager &pm) {
   pm.addNestedPass<func::FuncOp>(createGuardDivisions());
   pm.addPass(createOutlineKernels());
-  pm.addNestedPass<func::FuncOp>(createLowerKernels({options.reassociate}));
-  pm.addPass(createAddContext());
-  pm.addPass(createConvertToRuntime());
+}
+
+/// To calls of the runtime.
+static void addRuntimePasses(OpPassManager &pm, bool deviceMemory) {
+  pm.addPass(createAddContext({deviceMemory}));
+  pm.addPass(createConvertToRuntime({deviceMemory}));
   pm.addPass(createConvertCalls());
   pm.addPass(createLowerEntryPoints());
   pm.addPass(createCanonicalizerPass());
@@ -113,10 +115,43 @@ static void addLLVMPasses(OpPassManager &pm) {
 
 void tofu::buildTofuToHostPipeline(OpPassManager &pm,
                                    const TofuToHostOptions &options) {
-  addTensorPasses(pm, options);
+  addTensorPasses(pm, options.minContractionWork);
   addBufferPasses(pm);
-  addKernelPasses(pm, options);
+  addOutliningPasses(pm);
+  pm.addNestedPass<func::FuncOp>(createLowerKernels({options.reassociate}));
+  addRuntimePasses(pm, /*deviceMemory=*/false);
   addFloatPasses(pm);
+  addLLVMPasses(pm);
+}
+
+/// Kernels to PTX or machine code.
+static void addDevicePasses(OpPassManager &pm,
+                            const TofuToGpuOptions &options) {
+  OpPassManager &kernels = pm.nest<gpu::GPUModuleOp>();
+  kernels.addPass(memref::createExpandStridedMetadataPass());
+  kernels.addPass(createLowerAffinePass());
+  kernels.addPass(createSCFToControlFlowPass());
+  ConvertGpuOpsToNVVMOpsOptions convert;
+  convert.indexBitwidth = 64;
+  kernels.addPass(createConvertGpuOpsToNVVMOps(convert));
+  kernels.addPass(createCanonicalizerPass());
+  kernels.addPass(createCSEPass());
+  kernels.addPass(createReconcileUnrealizedCastsPass());
+  pm.addPass(createSerializeKernels({options.chip, options.kernels}));
+}
+
+void tofu::buildTofuToGpuPipeline(OpPassManager &pm,
+                                  const TofuToGpuOptions &options) {
+  addTensorPasses(pm, options.minContractionWork);
+  addBufferPasses(pm);
+  addOutliningPasses(pm);
+  pm.addPass(createLowerKernelsToGpu({options.reassociate}));
+  addRuntimePasses(pm, /*deviceMemory=*/true);
+  addFloatPasses(pm);
+  if (options.kernels == "host")
+    pm.addPass(createRunKernelsOnHost());
+  else
+    addDevicePasses(pm, options);
   addLLVMPasses(pm);
 }
 
@@ -125,4 +160,11 @@ void tofu::registerTofuToHostPipeline() {
       "tofu-to-host",
       "Lower a partitioned program to LLVM with calls of the host runtime",
       buildTofuToHostPipeline);
+}
+
+void tofu::registerTofuToGpuPipeline() {
+  PassPipelineRegistration<TofuToGpuOptions>(
+      "tofu-to-gpu",
+      "Lower a partitioned program to LLVM with launches of GPU kernels",
+      buildTofuToGpuPipeline);
 }

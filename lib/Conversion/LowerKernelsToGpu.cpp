@@ -1,0 +1,629 @@
+//===- LowerKernelsToGpu.cpp - From loop nests to grids of threads --------===//
+//
+// Part of the Tofu project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// All kernels have the same form. The loops that tell the elements of the
+// outputs apart become the grid: one number for each element. Each element is
+// the work of one thread, or of several that share its reductions and combine
+// what they have in workgroup memory, always in the same order. Neighbouring
+// threads have neighbouring elements, of the outputs or of what is reduced,
+// whichever lie next to each other in memory.
+//
+//===----------------------------------------------------------------------===//
+
+#include "GuardAssertions.h"
+#include "NestEmitter.h"
+#include "Tofu/Conversion/Passes.h"
+#include "Tofu/Dialect/Combiners.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Complex/IR/Complex.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/Transforms/RegionUtils.h"
+
+namespace mlir::tofu {
+#define GEN_PASS_DEF_LOWERKERNELSTOGPU
+#include "Tofu/Conversion/Passes.h.inc"
+} // namespace mlir::tofu
+
+using namespace mlir;
+using namespace mlir::tofu;
+
+/// Threads of a block. Enough to hide latencies, and few enough that blocks
+/// with many registers still fit.
+static constexpr int64_t kBlockSize = 256;
+
+//===----------------------------------------------------------------------===//
+// Which thread does what
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// How the loops of an operation are spread over threads.
+struct ThreadPlan {
+  /// First the loops of the grid, then those within a thread or shared.
+  NestPlan nest;
+  unsigned numGridGroups = 0;
+  /// Threads that share the reductions of one element.
+  int64_t threadsPerElement = 1;
+  /// True if these are neighbours.
+  bool sharersAreNeighbours = false;
+
+  int64_t elementsPerBlock() const { return kBlockSize / threadsPerElement; }
+};
+
+} // namespace
+
+/// True if different values of loop `dim` give different indices.
+static bool isInjective(AffineExpr expr, unsigned dim) {
+  if (auto position = dyn_cast<AffineDimExpr>(expr))
+    return position.getPosition() == dim;
+  auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
+  if (!binary)
+    return false;
+  auto constant = dyn_cast<AffineConstantExpr>(binary.getRHS());
+  bool keeps = binary.getKind() == AffineExprKind::Add ||
+               (binary.getKind() == AffineExprKind::Mul && constant &&
+                constant.getValue() != 0);
+  return constant && keeps && isInjective(binary.getLHS(), dim);
+}
+
+/// True if no two iterations of the loop write the same element of an output.
+static bool isGridLoop(linalg::LinalgOp op, unsigned loop) {
+  if (op.getIteratorTypesArray()[loop] != utils::IteratorType::parallel)
+    return false;
+  return llvm::all_of(op.getDpsInitsMutable(), [&](OpOperand &init) {
+    return llvm::any_of(
+        op.getMatchingIndexingMap(&init).getResults(),
+        [&](AffineExpr expr) { return isInjective(expr, loop); });
+  });
+}
+
+/// What it costs that neighbouring threads differ in `loop`: accesses that
+/// aren't to neighbouring elements.
+static int64_t getNeighbourCost(linalg::LinalgOp op, unsigned loop) {
+  constexpr int64_t kStrided = 8;
+  int64_t cost = 0;
+  for (OpOperand &operand : op->getOpOperands()) {
+    int64_t stride = getLoopStrides(op, &operand)[loop];
+    cost += stride == 0 ? 0 : stride == 1 ? 1 : kStrided;
+  }
+  return cost;
+}
+
+/// The loop that neighbouring threads should differ in, if there is one.
+static std::optional<unsigned> chooseNeighbours(linalg::LinalgOp op,
+                                                ArrayRef<unsigned> loops) {
+  SmallVector<int64_t> sizes = op.getStaticLoopRanges();
+  std::optional<unsigned> best;
+  for (unsigned loop : loops)
+    if (sizes[loop] != 1 &&
+        (!best || getNeighbourCost(op, loop) <= getNeighbourCost(op, *best)))
+      best = loop;
+  return best;
+}
+
+/// Moves `last` to the end, and loops of one iteration to the front.
+static void arrange(linalg::LinalgOp op, SmallVectorImpl<unsigned> &loops,
+                    std::optional<unsigned> last) {
+  SmallVector<int64_t> sizes = op.getStaticLoopRanges();
+  auto rank = [&](unsigned loop) {
+    return loop == last ? 2 : sizes[loop] == 1 ? 0 : 1;
+  };
+  llvm::stable_sort(loops,
+                    [&](unsigned a, unsigned b) { return rank(a) < rank(b); });
+}
+
+/// The number of iterations of all loops together; nothing if not known.
+static std::optional<int64_t> getKnownProduct(linalg::LinalgOp op,
+                                              ArrayRef<unsigned> loops) {
+  SmallVector<int64_t> sizes = op.getStaticLoopRanges();
+  int64_t product = 1;
+  for (unsigned loop : loops)
+    if (ShapedType::isDynamic(sizes[loop]) ||
+        llvm::MulOverflow(product, sizes[loop], product))
+      return std::nullopt;
+  return product;
+}
+
+/// True if parts of the reductions can be combined in any order. What an
+/// assertion guards is combined only if it holds.
+static bool areFree(linalg::LinalgOp op, bool reassociate) {
+  if (!Assertions(op).empty())
+    return false;
+  return llvm::all_of(getFreeCombiners(op), [&](Operation *combiner) {
+    return combiner &&
+           (reassociate || !isa<arith::AddFOp, arith::MulFOp>(combiner)) &&
+           getNeutral(combiner->getResult(0).getType(), getCombiner(combiner));
+  });
+}
+
+/// Lets several threads share the reductions of an element if they are long.
+static void shareReductions(linalg::LinalgOp op, ArrayRef<unsigned> grid,
+                            ArrayRef<unsigned> reductions, ThreadPlan &plan) {
+  // What a sharing thread should have at least, and how many elements keep all
+  // of a device busy.
+  constexpr int64_t kLeastShare = 4, kManyElements = 1 << 17;
+  std::optional<int64_t> length = getKnownProduct(op, reductions);
+  std::optional<unsigned> outer = chooseNeighbours(op, grid);
+  std::optional<unsigned> inner = chooseNeighbours(op, reductions);
+  plan.sharersAreNeighbours =
+      inner &&
+      (!outer || getNeighbourCost(op, *inner) < getNeighbourCost(op, *outer));
+  int64_t threads = kBlockSize;
+  if (!plan.sharersAreNeighbours) {
+    constexpr int64_t kSharers = 8;
+    std::optional<int64_t> elements = getKnownProduct(op, grid);
+    threads = elements && *elements >= kManyElements ? 1 : kSharers;
+  }
+  while (length && threads > 1 && *length < kLeastShare * threads)
+    threads /= 2;
+  plan.threadsPerElement = threads;
+}
+
+static ThreadPlan planThreads(linalg::LinalgOp op, bool reassociate) {
+  SmallVector<unsigned> grid, inner;
+  for (unsigned loop = 0; loop < op.getNumLoops(); ++loop)
+    (isGridLoop(op, loop) ? grid : inner).push_back(loop);
+  arrange(op, grid, chooseNeighbours(op, grid));
+
+  ThreadPlan plan;
+  unsigned numAccumulating = countAccumulatingLoops(op, inner);
+  if (!inner.empty() && numAccumulating == inner.size() &&
+      areFree(op, reassociate)) {
+    arrange(op, inner, chooseNeighbours(op, inner));
+    shareReductions(op, grid, inner, plan);
+  }
+  ArrayRef<unsigned> outside = ArrayRef(inner).drop_back(numAccumulating);
+  ArrayRef<unsigned> accumulating = ArrayRef(inner).take_back(numAccumulating);
+  plan.nest.groups = collapseLoops(op, grid);
+  plan.numGridGroups = plan.nest.groups.size();
+  llvm::append_range(plan.nest.groups, collapseLoops(op, outside));
+  auto last = collapseLoops(op, accumulating);
+  plan.nest.numAccumulating = last.size();
+  llvm::append_range(plan.nest.groups, last);
+  return plan;
+}
+
+//===----------------------------------------------------------------------===//
+// The kernel
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// Emits the body of one kernel.
+class KernelEmitter {
+public:
+  /// `op` is in the kernel, and so are the `sizes` of its loops.
+  KernelEmitter(OpBuilder &builder, linalg::LinalgOp op, linalg::FillOp fill,
+                const ThreadPlan &plan, ArrayRef<OpFoldResult> sizes,
+                ArrayRef<BlockArgument> shared, bool reassociate)
+      : builder(builder), loc(op.getLoc()), op(op), plan(plan), shared(shared),
+        nest(builder, op, fill, plan.nest, sizes, reassociate),
+        combiners(getFreeCombiners(op)) {}
+
+  void emit();
+
+private:
+  Value constant(int64_t value) {
+    return arith::ConstantIndexOp::create(builder, loc, value);
+  }
+  Value compare(arith::CmpIPredicate predicate, Value a, Value b) {
+    return arith::CmpIOp::create(builder, loc, predicate, a, b);
+  }
+  Value getProduct(ArrayRef<unsigned> groups);
+  void setIterations(Value number, ArrayRef<unsigned> groups);
+  void emitShared(Value inside);
+  SmallVector<Value> emitShare(Value inside);
+  void combineShares();
+  Value combine(unsigned output, Value a, Value b);
+  Value getNeutralValue(unsigned output);
+
+  OpBuilder &builder;
+  Location loc;
+  linalg::LinalgOp op;
+  const ThreadPlan &plan;
+  ArrayRef<BlockArgument> shared;
+  NestEmitter nest;
+  SmallVector<Operation *> combiners;
+  SmallVector<unsigned> gridGroups, innerGroups;
+  /// The number of the thread, and its number among those of its element.
+  Value thread, sharer;
+};
+
+} // namespace
+
+Value KernelEmitter::getProduct(ArrayRef<unsigned> groups) {
+  Value product = nest.getOne();
+  for (unsigned group : groups)
+    product =
+        builder.createOrFold<arith::MulIOp>(loc, product, nest.getBound(group));
+  return product;
+}
+
+/// Takes a number apart into the iterations of groups, the last one fastest.
+void KernelEmitter::setIterations(Value number, ArrayRef<unsigned> groups) {
+  SmallVector<unsigned> varying;
+  for (unsigned group : groups)
+    if (getConstantIntValue(nest.getBound(group)) != 1)
+      varying.push_back(group);
+  for (auto [i, group] : llvm::enumerate(llvm::reverse(varying))) {
+    if (i + 1 == varying.size()) {
+      nest.setIteration(group, number);
+      break;
+    }
+    Value bound = nest.getBound(group);
+    nest.setIteration(group,
+                      arith::RemUIOp::create(builder, loc, number, bound));
+    number = arith::DivUIOp::create(builder, loc, number, bound);
+  }
+}
+
+void KernelEmitter::emit() {
+  for (unsigned group = 0; group < plan.nest.groups.size(); ++group)
+    (group < plan.numGridGroups ? gridGroups : innerGroups).push_back(group);
+  Value block =
+      gpu::BlockIdOp::create(builder, loc, gpu::Dimension::x).getResult();
+  thread = gpu::ThreadIdOp::create(builder, loc, gpu::Dimension::x).getResult();
+
+  int64_t elements = plan.elementsPerBlock();
+  Value inBlock = thread;
+  sharer = nest.getZero();
+  if (plan.threadsPerElement > 1) {
+    Value divisor =
+        constant(plan.sharersAreNeighbours ? plan.threadsPerElement : elements);
+    Value quotient = arith::DivUIOp::create(builder, loc, thread, divisor);
+    Value remainder = arith::RemUIOp::create(builder, loc, thread, divisor);
+    std::tie(inBlock, sharer) = plan.sharersAreNeighbours
+                                    ? std::pair(quotient, remainder)
+                                    : std::pair(remainder, quotient);
+  }
+  Value first = arith::MulIOp::create(builder, loc, block, constant(elements));
+  Value element = arith::AddIOp::create(builder, loc, first, inBlock);
+  Value inside =
+      compare(arith::CmpIPredicate::ult, element, getProduct(gridGroups));
+  setIterations(element, gridGroups);
+  if (plan.threadsPerElement > 1)
+    return emitShared(inside);
+  auto branch = scf::IfOp::create(builder, loc, inside, /*hasElse=*/false);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(branch.thenBlock());
+  nest.emitLoops(plan.numGridGroups);
+}
+
+/// What a share starts from. Not all combinations of numbers with infinity are
+/// the number where NaN gives way; those with NaN are.
+Value KernelEmitter::getNeutralValue(unsigned output) {
+  Combiner combiner = getCombiner(combiners[output]);
+  Type type = combiners[output]->getResult(0).getType();
+  if (combiner != Combiner::MinNum && combiner != Combiner::MaxNum)
+    return createNeutralScalar(builder, loc, type, combiner);
+  auto real = cast<FloatType>(type);
+  return arith::ConstantOp::create(
+      builder, loc,
+      FloatAttr::get(real, APFloat::getNaN(real.getFloatSemantics())));
+}
+
+Value KernelEmitter::combine(unsigned output, Value a, Value b) {
+  Operation *combiner = combiners[output];
+  BlockArgument arg = op.getRegionOutputArgs()[output];
+  bool isFirst = combiner->getOperand(0) == arg;
+  IRMapping mapping;
+  mapping.map(combiner->getOperand(0), isFirst ? a : b);
+  mapping.map(combiner->getOperand(1), isFirst ? b : a);
+  return builder.clone(*combiner, mapping)->getResult(0);
+}
+
+/// Emits a thread's part of the reductions of its element; nothing if it is
+/// outside of the grid.
+SmallVector<Value> KernelEmitter::emitShare(Value inside) {
+  Value length = arith::SelectOp::create(
+      builder, loc, inside, getProduct(innerGroups), nest.getZero());
+  SmallVector<Value> neutral;
+  for (unsigned output = 0; output < combiners.size(); ++output)
+    neutral.push_back(getNeutralValue(output));
+  auto loop = scf::ForOp::create(builder, loc, sharer, length,
+                                 constant(plan.threadsPerElement), neutral);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(loop.getBody());
+  setIterations(loop.getInductionVar(), innerGroups);
+  scf::YieldOp::create(builder, loc, nest.emitBody(loop.getRegionIterArgs()));
+  for (unsigned group : innerGroups)
+    nest.setIteration(group, nest.getZero());
+  return loop.getResults();
+}
+
+/// Combines the shares of each element as a tree, into that of sharer 0.
+void KernelEmitter::combineShares() {
+  int64_t step = plan.sharersAreNeighbours ? 1 : plan.elementsPerBlock();
+  for (int64_t half = plan.threadsPerElement / 2; half > 0; half /= 2) {
+    gpu::BarrierOp::create(builder, loc);
+    Value combines = compare(arith::CmpIPredicate::ult, sharer, constant(half));
+    auto branch = scf::IfOp::create(builder, loc, combines, /*hasElse=*/false);
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(branch.thenBlock());
+    Value other =
+        arith::AddIOp::create(builder, loc, thread, constant(half * step));
+    for (auto [output, memory] : llvm::enumerate(shared)) {
+      Value a = memref::LoadOp::create(builder, loc, memory, thread);
+      Value b = memref::LoadOp::create(builder, loc, memory, other);
+      memref::StoreOp::create(builder, loc, combine(output, a, b), memory,
+                              thread);
+    }
+  }
+}
+
+void KernelEmitter::emitShared(Value inside) {
+  for (auto [share, memory] : llvm::zip_equal(emitShare(inside), shared))
+    memref::StoreOp::create(builder, loc, share, memory, thread);
+  combineShares();
+  Value isFirst = compare(arith::CmpIPredicate::eq, sharer, nest.getZero());
+  Value stores = arith::AndIOp::create(builder, loc, isFirst, inside);
+  auto branch = scf::IfOp::create(builder, loc, stores, /*hasElse=*/false);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(branch.thenBlock());
+  for (auto [output, memory] : llvm::enumerate(shared)) {
+    Value whole = memref::LoadOp::create(builder, loc, memory, thread);
+    nest.storeOutput(output, combine(output, nest.getInitial(output), whole));
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// The launch
+//===----------------------------------------------------------------------===//
+
+/// Constants are made anew in the kernel.
+static bool isConstant(Value value) {
+  Operation *op = value.getDefiningOp();
+  return op && op->hasTrait<OpTrait::ConstantLike>();
+}
+
+/// Where all of `op`'s memory is not aliased by other arguments of the
+/// function, as the function says.
+static bool isUnaliased(Value value) {
+  auto arg = dyn_cast<BlockArgument>(value);
+  auto function = arg ? dyn_cast<func::FuncOp>(arg.getOwner()->getParentOp())
+                      : func::FuncOp();
+  return function &&
+         function.getArgAttr(arg.getArgNumber(),
+                             LLVM::LLVMDialect::getNoAliasAttrName());
+}
+
+namespace {
+
+/// Moves one operation to a kernel and puts its launch in its place.
+class Launcher {
+public:
+  Launcher(linalg::LinalgOp op, linalg::FillOp fill, bool reassociate)
+      : op(op), fill(fill), reassociate(reassociate), loc(op.getLoc()),
+        host(op), plan(planThreads(op, reassociate)) {}
+
+  /// True if the kernel can start from the fill's value.
+  bool takesFill() const { return visitsOutputsOnce(op, plan.nest); }
+
+  LogicalResult launch(gpu::GPUModuleOp module, SymbolTable &symbols,
+                       StringRef name);
+
+private:
+  void collectArguments();
+  void collectSizes();
+  SmallVector<Type> getSharedTypes();
+  LogicalResult buildKernel(gpu::GPUFuncOp kernel, Assertions &assertions);
+  Value getNumBlocks();
+  Value makeFlag();
+  void checkFlag(Value flag, Assertions &assertions);
+
+  linalg::LinalgOp op;
+  linalg::FillOp fill;
+  bool reassociate;
+  Location loc;
+  OpBuilder host;
+  ThreadPlan plan;
+  SmallVector<OpFoldResult> sizes;
+  SetVector<Value> arguments, constants;
+};
+
+} // namespace
+
+void Launcher::collectSizes() {
+  for (Range range : op.createLoopRanges(host, loc)) {
+    OpFoldResult size = range.size;
+    if (std::optional<int64_t> known = getConstantIntValue(size))
+      size = host.getIndexAttr(*known);
+    sizes.push_back(size);
+  }
+}
+
+void Launcher::collectArguments() {
+  SetVector<Value> values;
+  for (Operation *part : {fill.getOperation(), op.getOperation()}) {
+    if (!part)
+      continue;
+    values.insert(part->operand_begin(), part->operand_end());
+    getUsedValuesDefinedAbove(part->getRegions(), values);
+  }
+  for (OpFoldResult size : sizes)
+    if (auto value = dyn_cast<Value>(size))
+      values.insert(value);
+  for (Value value : values)
+    (isConstant(value) ? constants : arguments).insert(value);
+}
+
+SmallVector<Type> Launcher::getSharedTypes() {
+  SmallVector<Type> types;
+  if (plan.threadsPerElement == 1)
+    return types;
+  auto space = gpu::AddressSpaceAttr::get(
+      op.getContext(), gpu::GPUDialect::getWorkgroupAddressSpace());
+  for (BlockArgument arg : op.getRegionOutputArgs())
+    types.push_back(MemRefType::get({kBlockSize}, arg.getType(),
+                                    MemRefLayoutAttrInterface(), space));
+  return types;
+}
+
+/// Fills the empty kernel, whose last argument is the flag, if there is one.
+LogicalResult Launcher::buildKernel(gpu::GPUFuncOp kernel,
+                                    Assertions &assertions) {
+  OpBuilder builder = OpBuilder::atBlockBegin(&kernel.getBody().front());
+  IRMapping mapping;
+  mapping.map(arguments.getArrayRef(),
+              kernel.getBody().getArguments().take_front(arguments.size()));
+  for (Value constant : constants)
+    builder.clone(*constant.getDefiningOp(), mapping);
+  linalg::FillOp kernelFill;
+  if (fill)
+    kernelFill = cast<linalg::FillOp>(builder.clone(*fill, mapping));
+  auto kernelOp = cast<linalg::LinalgOp>(builder.clone(*op, mapping));
+  SmallVector<OpFoldResult> kernelSizes;
+  for (OpFoldResult size : sizes) {
+    auto value = dyn_cast<Value>(size);
+    kernelSizes.push_back(value ? mapping.lookup(value) : size);
+  }
+  gpu::ReturnOp::create(builder, loc);
+  if (!assertions.empty() &&
+      failed(assertions.guard(*kernelOp.getBlock(),
+                              kernel.getBody().getArgument(arguments.size()))))
+    return failure();
+  builder.setInsertionPoint(kernelOp);
+  KernelEmitter(builder, kernelOp, kernelFill, plan, kernelSizes,
+                kernel.getWorkgroupAttributions(), reassociate)
+      .emit();
+  kernelOp->erase();
+  if (kernelFill)
+    kernelFill->erase();
+  return success();
+}
+
+/// Enough blocks for all elements.
+Value Launcher::getNumBlocks() {
+  auto constant = [&](int64_t value) {
+    return arith::ConstantIndexOp::create(host, loc, value);
+  };
+  int64_t perBlock = plan.elementsPerBlock();
+  Value elements = constant(1);
+  for (ArrayRef<unsigned> group :
+       ArrayRef(plan.nest.groups).take_front(plan.numGridGroups))
+    for (unsigned loop : group)
+      elements = host.createOrFold<arith::MulIOp>(
+          loc, elements,
+          getValueOrCreateConstantIndexOp(host, loc, sizes[loop]));
+  Value roundedUp =
+      host.createOrFold<arith::AddIOp>(loc, elements, constant(perBlock - 1));
+  return host.createOrFold<arith::DivUIOp>(loc, roundedUp, constant(perBlock));
+}
+
+/// Memory in which threads leave the number of an assertion that failed.
+Value Launcher::makeFlag() {
+  auto type = MemRefType::get({}, host.getI32Type());
+  Value flag = memref::AllocOp::create(host, loc, type);
+  Value none = arith::ConstantIntOp::create(host, loc, 0, 32);
+  memref::StoreOp::create(host, loc, none, flag);
+  return flag;
+}
+
+void Launcher::checkFlag(Value flag, Assertions &assertions) {
+  Value failed = memref::LoadOp::create(host, loc, flag);
+  memref::DeallocOp::create(host, loc, flag);
+  assertions.check(host, failed);
+}
+
+LogicalResult Launcher::launch(gpu::GPUModuleOp module, SymbolTable &symbols,
+                               StringRef name) {
+  Assertions assertions(op);
+  collectSizes();
+  collectArguments();
+  SmallVector<Value> operands(arguments.getArrayRef());
+  if (!assertions.empty())
+    operands.push_back(makeFlag());
+
+  OpBuilder builder(op.getContext());
+  auto kernel = gpu::GPUFuncOp::create(
+      builder, loc, name,
+      builder.getFunctionType(ValueRange(operands).getTypes(), {}),
+      getSharedTypes());
+  kernel->setAttr(gpu::GPUDialect::getKernelFuncAttrName(),
+                  builder.getUnitAttr());
+  kernel.setKnownBlockSize(
+      ArrayRef<int32_t>{static_cast<int32_t>(kBlockSize), 1, 1});
+  symbols.insert(kernel);
+  for (auto [i, value] : llvm::enumerate(arguments))
+    if (isUnaliased(value))
+      kernel.setArgAttr(i, LLVM::LLVMDialect::getNoAliasAttrName(),
+                        builder.getUnitAttr());
+  if (failed(buildKernel(kernel, assertions)))
+    return failure();
+
+  Value one = arith::ConstantIndexOp::create(host, loc, 1);
+  Value threads = arith::ConstantIndexOp::create(host, loc, kBlockSize);
+  gpu::LaunchFuncOp::create(host, loc, kernel,
+                            gpu::KernelDim3{getNumBlocks(), one, one},
+                            gpu::KernelDim3{threads, one, one},
+                            /*dynamicSharedMemorySize=*/Value(), operands);
+  if (!assertions.empty())
+    checkFlag(operands.back(), assertions);
+  return success();
+}
+
+namespace {
+
+struct LowerKernelsToGpu
+    : public tofu::impl::LowerKernelsToGpuBase<LowerKernelsToGpu> {
+  using LowerKernelsToGpuBase::LowerKernelsToGpuBase;
+
+  void runOnOperation() override {
+    SmallVector<linalg::LinalgOp> ops;
+    getOperation().walk([&](linalg::LinalgOp op) { ops.push_back(op); });
+    if (ops.empty())
+      return;
+    Builder builder(&getContext());
+    getOperation()->setAttr(gpu::GPUDialect::getContainerModuleAttrName(),
+                            builder.getUnitAttr());
+    OpBuilder atStart = OpBuilder::atBlockBegin(getOperation().getBody());
+    auto module =
+        gpu::GPUModuleOp::create(atStart, getOperation().getLoc(), "kernels");
+    SymbolTable(getOperation()).insert(module);
+    SymbolTable symbols(module);
+    for (unsigned i = 0; i < ops.size(); ++i) {
+      linalg::FillOp fill =
+          i + 1 < ops.size() ? getStart(ops[i], ops[i + 1]) : linalg::FillOp();
+      i += fill ? 1 : 0;
+      if (failed(lower(ops[i], fill, module, symbols)))
+        return signalPassFailure();
+    }
+  }
+
+private:
+  LogicalResult lower(linalg::LinalgOp op, linalg::FillOp fill,
+                      gpu::GPUModuleOp module, SymbolTable &symbols) {
+    if (!op.hasPureBufferSemantics())
+      return op->emitOpError("is not on buffers");
+    auto function = op->getParentOfType<func::FuncOp>();
+    if (!function)
+      return op->emitOpError("is not in a function");
+    if (fill && !Launcher(op, fill, reassociate).takesFill()) {
+      if (failed(lower(fill, {}, module, symbols)))
+        return failure();
+      fill = {};
+    }
+    Launcher launcher(op, fill, reassociate);
+    if (failed(launcher.launch(module, symbols, function.getName())))
+      return failure();
+    op->erase();
+    if (fill)
+      fill->erase();
+    ++numKernels;
+    return success();
+  }
+};
+
+} // namespace

@@ -1,0 +1,169 @@
+//===- SerializeKernels.cpp - Kernels as PTX or machine code --------------===//
+//
+// Part of the Tofu project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "KernelRecords.h"
+#include "Tofu/Conversion/Passes.h"
+
+#include "mlir/Dialect/GPU/IR/CompilationInterfaces.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Target/LLVM/NVVM/Target.h"
+#include "mlir/Target/LLVM/NVVM/Utils.h"
+#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/GPU/GPUToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
+#include "llvm/ADT/StringSwitch.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+
+namespace mlir::tofu {
+#define GEN_PASS_DEF_SERIALIZEKERNELS
+#include "Tofu/Conversion/Passes.h.inc"
+} // namespace mlir::tofu
+
+using namespace mlir;
+using namespace mlir::tofu;
+
+/// The first version of PTX that has the chip; empty for other chips. A pair
+/// that doesn't fit would end the process.
+static StringRef getFeatures(StringRef chip) {
+  return llvm::StringSwitch<StringRef>(chip)
+      .Case("sm_80", "+ptx70")
+      .Case("sm_90", "+ptx78")
+      .Case("sm_100", "+ptx86")
+      .Default("");
+}
+
+/// True if the toolkit that the environment names has the device's library of
+/// mathematical functions.
+static bool hasLibdevice() {
+  SmallString<128> path = NVVM::getCUDAToolkitPath();
+  if (path.empty())
+    return false;
+  llvm::sys::path::append(path, "nvvm", "libdevice", "libdevice.10.bc");
+  return llvm::sys::fs::exists(path);
+}
+
+/// Without libdevice its functions would stay undefined, and nobody would say
+/// so.
+static LogicalResult verifyFunctions(gpu::GPUModuleOp module) {
+  if (hasLibdevice())
+    return success();
+  WalkResult result = module.walk([&](LLVM::CallOp call) {
+    StringRef callee = call.getCallee().value_or("");
+    if (!callee.starts_with("__nv_"))
+      return WalkResult::advance();
+    call.emitError() << "kernel calls " << callee
+                     << " of libdevice, which was not found: CUDA_HOME must "
+                        "name a CUDA toolkit";
+    return WalkResult::interrupt();
+  });
+  return failure(result.wasInterrupted());
+}
+
+namespace {
+
+struct SerializeKernels
+    : public tofu::impl::SerializeKernelsBase<SerializeKernels> {
+  using SerializeKernelsBase::SerializeKernelsBase;
+
+  void getDependentDialects(DialectRegistry &registry) const override {
+    SerializeKernelsBase::getDependentDialects(registry);
+    registerBuiltinDialectTranslation(registry);
+    registerGPUDialectTranslation(registry);
+    registerLLVMDialectTranslation(registry);
+    registerNVVMDialectTranslation(registry);
+    NVVM::registerNVVMTargetInterfaceExternalModels(registry);
+  }
+
+  void runOnOperation() override {
+    if (failed(verifyOptions()))
+      return signalPassFailure();
+    SymbolTable symbols(getOperation());
+    RuntimeCalls calls(getOperation());
+    KernelRecords records(getOperation());
+    SmallVector<gpu::GPUModuleOp> modules(
+        getOperation().getOps<gpu::GPUModuleOp>());
+    for (gpu::GPUModuleOp module : modules) {
+      std::optional<std::string> image = serialize(module);
+      if (!image)
+        return signalPassFailure();
+      LLVM::GlobalOp global = addImage(module, *image, symbols);
+      for (auto kernel : module.getOps<LLVM::LLVMFuncOp>()) {
+        records.define(calls, kernel, global, image->size(),
+                       /*onHost=*/{});
+        numKernels += kernel->hasAttr(gpu::GPUDialect::getKernelFuncAttrName());
+      }
+      module.erase();
+    }
+    getOperation()->removeAttr(gpu::GPUDialect::getContainerModuleAttrName());
+  }
+
+private:
+  LogicalResult verifyOptions() {
+    if (getFeatures(chip).empty())
+      return getOperation().emitError()
+             << "chip=" << chip << ": must be sm_80, sm_90 or sm_100";
+    if (format != "ptx" && format != "cubin")
+      return getOperation().emitError()
+             << "format=" << format << ": must be ptx or cubin";
+    return success();
+  }
+
+  std::optional<std::string> serialize(gpu::GPUModuleOp module) {
+    if (failed(verifyFunctions(module)))
+      return std::nullopt;
+    bool isPtx = format == "ptx";
+    auto target = NVVM::NVVMTargetAttr::get(&getContext(), /*optLevel=*/3,
+                                            "nvptx64-nvidia-cuda", chip,
+                                            getFeatures(chip));
+    std::string undefined;
+    auto findUndefined = [&](StringRef isa) {
+      auto [before, after] = isa.split(".extern .func");
+      undefined = after.take_until([](char c) { return c == ';'; }).trim();
+    };
+    gpu::TargetOptions options(
+        /*toolkitPath=*/{}, /*librariesToLink=*/{}, /*cmdOptions=*/{},
+        /*elfSection=*/{},
+        isPtx ? gpu::CompilationTarget::Assembly
+              : gpu::CompilationTarget::Binary,
+        /*getSymbolTableCallback=*/{}, /*initialLlvmIRCallback=*/{},
+        /*linkedLlvmIRCallback=*/{}, /*optimizedLlvmIRCallback=*/{},
+        findUndefined);
+    auto object = cast<gpu::TargetAttrInterface>(Attribute(target))
+                      .serializeToObject(module, options);
+    if (!undefined.empty()) {
+      module.emitError() << "kernels call a function that is nowhere: "
+                         << undefined;
+      return std::nullopt;
+    }
+    if (!object) {
+      module.emitError() << "kernels can't be compiled for " << chip;
+      return std::nullopt;
+    }
+    std::string image(object->begin(), object->end());
+    // The driver takes PTX as text that ends in zero.
+    if (isPtx && (image.empty() || image.back() != '\0'))
+      image.push_back('\0');
+    return image;
+  }
+
+  LLVM::GlobalOp addImage(gpu::GPUModuleOp module, StringRef image,
+                          SymbolTable &symbols) {
+    OpBuilder builder(&getContext());
+    auto type = LLVM::LLVMArrayType::get(builder.getI8Type(), image.size());
+    auto global = LLVM::GlobalOp::create(
+        builder, module.getLoc(), type, /*isConstant=*/true,
+        LLVM::Linkage::Internal, (module.getName() + "_image").str(),
+        builder.getStringAttr(image), /*alignment=*/16);
+    symbols.insert(global, getOperation().getBody()->begin());
+    return global;
+  }
+};
+
+} // namespace

@@ -81,9 +81,9 @@ std::vector<std::string> fuzz::getInputs(StringRef text) {
 
 Runner::Runner(const DialectRegistry &registry, const TofuBackend &backend,
                const Libraries &libraries, std::string text,
-               unsigned optimizationLevel)
+               unsigned optimizationLevel, KernelKind kernels)
     : backend(backend), libraries(libraries),
-      optimizationLevel(optimizationLevel),
+      optimizationLevel(optimizationLevel), kernels(kernels),
       context(registry, MLIRContext::Threading::DISABLED) {
   context.getDiagEngine().registerHandler([&](Diagnostic &diagnostic) {
     if (diagnostic.getSeverity() == DiagnosticSeverity::Error)
@@ -238,9 +238,8 @@ llvm::Error Runner::runCut(const Cut &cut, Checks checks) {
   llvm::Expected<Program> program = partition(cut, plannedBytes);
   if (!program)
     return program.takeError();
-  auto compiled =
-      Compiled::create(*program->module, program->function, backend, libraries,
-                       optimizationLevel, KernelKind::Loops);
+  auto compiled = Compiled::create(*program->module, program->function, backend,
+                                   libraries, optimizationLevel, kernels);
   if (!compiled)
     return compiled.takeError();
   ExecutionOptions options = getOptions(*program);

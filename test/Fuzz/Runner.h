@@ -50,12 +50,13 @@ struct Verdict {
   std::string message;
 };
 
-/// One program: run serially once, then cut in one way after the other.
+/// One program: run serially once, as loops, then cut in one way after the
+/// other.
 class Runner {
 public:
   Runner(const DialectRegistry &registry, const TofuBackend &backend,
          const Libraries &libraries, std::string text,
-         unsigned optimizationLevel);
+         unsigned optimizationLevel, KernelKind kernels);
 
   /// Whether the partitioned program gives what the serial one does.
   Verdict run(const Cut &cut, Checks checks);
@@ -69,6 +70,7 @@ private:
   const TofuBackend &backend;
   const Libraries &libraries;
   unsigned optimizationLevel;
+  KernelKind kernels; ///< of cut programs
   MLIRContext context;
   std::string diagnostics;
   std::vector<std::string> inputTexts; ///< as for tofu-run; or none

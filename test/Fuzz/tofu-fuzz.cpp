@@ -42,6 +42,10 @@ static cl::opt<unsigned>
     optimizationLevel("opt-level", cl::cat(category), cl::init(0),
                       cl::desc("Of generated code, 0 to 3 (default: 0)"));
 static cl::opt<bool>
+    gpuOnHost("gpu-on-host", cl::cat(category),
+              cl::desc("Make kernels for a GPU of cut programs, as tofu-run "
+                       "--backend=gpu-on-host does"));
+static cl::opt<bool>
     checkBytes("bytes", cl::cat(category),
                cl::desc("Moving more bytes than the plan says is a failure"));
 
@@ -64,7 +68,8 @@ static bool runCases(const TofuBackend &backend, const Libraries &libraries) {
     llvm::outs().flush();
     if (!runner || i % plans == 0)
       runner.emplace(registry, backend, libraries, generateProgram(i / plans),
-                     optimizationLevel);
+                     optimizationLevel,
+                     gpuOnHost ? KernelKind::GpuOnHost : KernelKind::Loops);
     Cut cut = makeCut(i);
     Verdict verdict = runner->run(cut, {i % kTwice == 0, checkBytes});
     good &= verdict.outcome != Outcome::Failed;
@@ -94,6 +99,8 @@ int main(int argc, char **argv) {
   if (describe.getNumOccurrences()) {
     std::string text = generateProgram(describe / plans);
     llvm::outs() << "// " << makeCut(describe).str();
+    if (gpuOnHost)
+      llvm::outs() << " --backend=gpu-on-host";
     for (const std::string &input : getInputs(text))
       llvm::outs() << " --input=" << input;
     if (StringRef(text).contains("ml_program.global_store"))

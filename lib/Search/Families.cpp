@@ -239,27 +239,31 @@ static int64_t countDifferent(std::vector<Box> boxes) {
 }
 
 /// `fixed` axes stay at their first coordinate; `slots` are added axes.
-/// Differences are counted where there are any.
 Families::Sums Families::sum(const Group &group, Family from, Family to,
-                             uint64_t fixed, uint64_t slots) const {
+                             bool isMove, uint64_t fixed,
+                             uint64_t slots) const {
   Sums sums;
   std::vector<Box> needed, there;
   llvm::SmallVector<int64_t> slotOf;
+  Box need(group.dims.size()), have(group.dims.size());
   Coordinates coordinates(group.axes & ~fixed, mesh);
   do {
-    Box need, have;
-    for (unsigned dim : group.dims) {
+    for (auto [i, dim] : llvm::enumerate(group.dims)) {
       const Parts &mine = parts[families[to][dim]],
                   &its = parts[families[from][dim]];
-      need.push_back(mine.intervals[coordinates.number(mine.axes)]);
-      have.push_back(its.intervals[coordinates.number(its.axes)]);
+      need[i] = mine.intervals[coordinates.number(mine.axes)];
+      have[i] = its.intervals[coordinates.number(its.axes)];
     }
     sums.needed += volume(need);
     sums.kept += overlap(need, have);
+    if (isMove)
+      continue;
     there.push_back(intersect(need, have));
-    needed.push_back(std::move(need));
+    needed.push_back(need);
     slotOf.push_back(coordinates.number(slots));
   } while (coordinates.next());
+  if (isMove)
+    return sums;
   sums.staying = group.axes & slots
                      ? countStaying(there, slotOf, numCoordinates(slots))
                      : sums.kept;
@@ -269,15 +273,15 @@ Families::Sums Families::sum(const Group &group, Family from, Family to,
 }
 
 const Families::Sums &Families::sumsOf(const Group &group, Family from,
-                                       Family to, uint64_t fixed,
+                                       Family to, bool isMove, uint64_t fixed,
                                        uint64_t slots) {
-  Key key{int64_t(fixed & group.axes), int64_t(slots & group.axes)};
+  Key key{isMove, int64_t(fixed & group.axes), int64_t(slots & group.axes)};
   for (unsigned dim : group.dims)
     key.append({families[from][dim], families[to][dim]});
   auto [known, isNew] = sums.try_emplace(std::move(key));
   if (isNew)
     known->second =
-        sum(group, from, to, fixed & group.axes, slots & group.axes);
+        sum(group, from, to, isMove, fixed & group.axes, slots & group.axes);
   return known->second;
 }
 
@@ -314,7 +318,7 @@ int64_t Families::largestVolume(Family family) {
 bool Families::areWithin(Family inner, Family outer) {
   int64_t needed = 1, kept = 1;
   for (const Group &group : groupsOf(outer, inner)) {
-    const Sums &mine = sumsOf(group, outer, inner, 0, 0);
+    const Sums &mine = sumsOf(group, outer, inner, true, 0, 0);
     needed *= mine.needed;
     kept *= mine.kept;
   }
@@ -332,13 +336,15 @@ int64_t Families::receivedElements(Family from,
   uint64_t idle = ~fixed;
   Sums all{1, 1, 1, 1, 1};
   for (const Group &group : groupsOf(from, to)) {
-    const Sums &mine = sumsOf(group, from, to, fixed, slots);
+    const Sums &mine = sumsOf(group, from, to, isMove, fixed, slots);
+    idle &= ~group.axes;
     all.needed *= mine.needed;
     all.kept *= mine.kept;
+    if (isMove)
+      continue;
     all.neededUnion *= mine.neededUnion;
     all.keptUnion *= mine.keptUnion;
     all.staying *= mine.staying;
-    idle &= ~group.axes;
   }
   if (isMove)
     return numCoordinates(idle) * (all.needed - all.kept);

@@ -80,8 +80,9 @@ private:
   };
 
   /// Over the coordinates of a group's axes: elements that are needed, and of
-  /// them those that are held; of how many different elements either is made
-  /// up; and of the latter those that stay (see receivedElements).
+  /// them those that are held. Unless it is a move, of whole values, also of
+  /// how many different elements either is made up, and how many of those held
+  /// stay (see countStaying).
   struct Sums {
     int64_t needed = 0, kept = 0;
     int64_t neededUnion = 0, keptUnion = 0, staying = 0;
@@ -92,10 +93,10 @@ private:
   Parts makeParts(const Placement &placement, unsigned dim,
                   llvm::ArrayRef<int64_t> shape) const;
   llvm::SmallVector<Group, 4> groupsOf(Family a, Family b) const;
-  const Sums &sumsOf(const Group &group, Family from, Family to, uint64_t fixed,
-                     uint64_t slots);
-  Sums sum(const Group &group, Family from, Family to, uint64_t fixed,
-           uint64_t slots) const;
+  const Sums &sumsOf(const Group &group, Family from, Family to, bool isMove,
+                     uint64_t fixed, uint64_t slots);
+  Sums sum(const Group &group, Family from, Family to, bool isMove,
+           uint64_t fixed, uint64_t slots) const;
   int64_t numCoordinates(uint64_t axes) const;
 
   Mesh mesh;

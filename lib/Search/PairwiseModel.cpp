@@ -389,7 +389,7 @@ int64_t PairwiseModel::integerBound() const {
 //===----------------------------------------------------------------------===//
 
 bool PairwiseModel::Options::isClose(double bound, double minimum) const {
-  return minimum - bound < closeEnough * minimum;
+  return closeEnough > 0 && minimum - bound < closeEnough * minimum;
 }
 
 void PairwiseModel::offer(Assignment assignment, Result &result) {

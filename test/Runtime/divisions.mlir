@@ -8,9 +8,11 @@
 // DEFINE: %{run} = %python %S/Inputs/exit_code.py 3 tofu-run %s
 // RUN: %{run} -e main --input="5xi32=6 7 8 9 10" --input="5xi32=1 2 3 0 5" 2>&1 | FileCheck %s -DDEVICE=0
 // RUN: %{run} -e main --devices=4 --input="5xi32=6 7 8 9 10" --input="5xi32=1 2 3 0 5" 2>&1 | FileCheck %s -DDEVICE=2
+// RUN: %{run} -e main --devices=4 --backend=gpu-on-host --input="5xi32=6 7 8 9 10" --input="5xi32=1 2 3 0 5" 2>&1 | FileCheck %s -DDEVICE=2
 // RUN: %{run} -e main --devices=4 --check --input="5xi32=1 2 3 -2147483648 5" --input="5xi32=1 2 3 -1 5" 2>&1 | FileCheck %s -DDEVICE=2
 // RUN: tofu-run %s -e main --devices=4 --check --input="5xi32=6 7 8 9 10" --input="5xi32=1 2 3 -1 5"
 // RUN: tofu-run %s -e main --devices=4 --check --input="5xi32=-2147483648 7 8 -2147483647 10" --input="5xi32=1 2 3 -1 5"
+// RUN: tofu-run %s -e main --devices=4 --backend=gpu-on-host --check --input="5xi32=6 7 8 9 10" --input="5xi32=1 2 3 -1 5"
 
 // CHECK: tofu-run: error: device [[DEVICE]], {{.*}}divisions.mlir:[[#@LINE+2]]:8: integer division by zero, or of the least number by -1
 func.func @main(%a: tensor<5xi32>, %b: tensor<5xi32>) -> (tensor<5xi32>, tensor<i32>) {

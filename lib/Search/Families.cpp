@@ -214,28 +214,48 @@ llvm::SmallVector<Families::Group, 4> Families::groupsOf(Family a,
   return groups;
 }
 
-/// Number of different elements in some boxes.
-static int64_t countDifferent(std::vector<Box> boxes) {
-  auto bounds = [](const Box &box) {
-    return llvm::map_range(
-        box, [](Interval each) { return std::pair(each.lo, each.hi); });
-  };
-  llvm::erase_if(boxes, [](const Box &box) { return volume(box) == 0; });
-  llvm::sort(boxes, [&](const Box &a, const Box &b) {
-    auto x = bounds(a), y = bounds(b);
-    return std::lexicographical_compare(x.begin(), x.end(), y.begin(), y.end());
-  });
-  boxes.erase(llvm::unique(boxes), boxes.end());
-  if (boxes.empty())
-    return 0;
-  if (boxes.front().size() != 1)
-    return unionVolume(boxes);
-  int64_t different = 0, end = boxes.front()[0].lo;
-  for (const Box &box : boxes) {
-    different += std::max<int64_t>(box[0].hi - std::max(end, box[0].lo), 0);
-    end = std::max(end, box[0].hi);
+/// Number of different elements in sorted boxes without their first dims.
+static int64_t countDifferent(llvm::ArrayRef<Box> boxes, unsigned dim) {
+  if (dim == boxes.front().size())
+    return 1;
+  if (dim + 1 == boxes.front().size()) {
+    int64_t different = 0, end = boxes.front()[dim].lo;
+    for (const Box &box : boxes) {
+      Interval mine = box[dim];
+      different += std::max<int64_t>(mine.hi - std::max(end, mine.lo), 0);
+      end = std::max(end, mine.hi);
+    }
+    return different;
+  }
+  // Boxes with the same interval follow each other.
+  int64_t different = 0;
+  for (size_t from = 0, to = 0; from < boxes.size(); from = to) {
+    Interval mine = boxes[from][dim];
+    while (to < boxes.size() && boxes[to][dim] == mine)
+      ++to;
+    if (to < boxes.size() && boxes[to][dim].lo < mine.hi) {
+      std::vector<Box> rest;
+      for (const Box &box : boxes)
+        rest.emplace_back(box.begin() + dim, box.end());
+      return unionVolume(rest);
+    }
+    different +=
+        mine.size() * countDifferent(boxes.slice(from, to - from), dim + 1);
   }
   return different;
+}
+
+/// Number of different elements in some boxes.
+static int64_t countDifferent(std::vector<Box> boxes) {
+  llvm::erase_if(boxes, [](const Box &box) { return volume(box) == 0; });
+  llvm::sort(boxes, [](const Box &a, const Box &b) {
+    return std::lexicographical_compare(
+        a.begin(), a.end(), b.begin(), b.end(), [](Interval x, Interval y) {
+          return std::pair(x.lo, x.hi) < std::pair(y.lo, y.hi);
+        });
+  });
+  boxes.erase(llvm::unique(boxes), boxes.end());
+  return boxes.empty() ? 0 : countDifferent(boxes, 0);
 }
 
 /// `fixed` axes stay at their first coordinate; `slots` are added axes.

@@ -58,7 +58,7 @@ static bool isCountable(const search::PartitionGraph &graph, double devices) {
     for (const search::Result &result : op.results)
       bytes += bytesOf(result.value);
   }
-  constexpr double kMostBytes = 1e18;
+  constexpr double kMostBytes = 9e18;
   return 2 * devices * bytes < kMostBytes;
 }
 

@@ -65,7 +65,7 @@ struct SearchOptions {
   /// Of the joint search and its bound: passes of message passing in a row, and
   /// the part of the gap that a few of them must close to go on.
   unsigned passes = 100;
-  double leastProgress = 0.01;
+  double leastProgress = 0.005;
   /// The gap, as a part of the cost, at which they stop; small programs are
   /// searched to the end.
   double closeEnough = 0.01;

@@ -79,6 +79,18 @@ void KernelRecords::define(RuntimeCalls &calls, SymbolOpInterface kernel,
   record.setLinkage(LLVM::Linkage::Internal);
 }
 
+LogicalResult tofu::replaceKernelModules(
+    ModuleOp module, function_ref<LogicalResult(gpu::GPUModuleOp)> define) {
+  SmallVector<gpu::GPUModuleOp> kernels(module.getOps<gpu::GPUModuleOp>());
+  for (gpu::GPUModuleOp each : kernels) {
+    if (failed(define(each)))
+      return failure();
+    each.erase();
+  }
+  module->removeAttr(gpu::GPUDialect::getContainerModuleAttrName());
+  return success();
+}
+
 SmallVector<SmallVector<int32_t, 2>> tofu::getPassedFields(MemRefType type) {
   constexpr int32_t kAligned = 1, kOffset = 2, kSizes = 3, kStrides = 4;
   SmallVector<SmallVector<int32_t, 2>> fields = {{kAligned}};

@@ -43,6 +43,12 @@ private:
   SymbolTable symbols;
 };
 
+/// Erases the modules of kernels, each after `define` defined the records of
+/// its kernels.
+LogicalResult
+replaceKernelModules(ModuleOp module,
+                     function_ref<LogicalResult(gpu::GPUModuleOp)> define);
+
 /// Gives the kernel an address, and what isn't known of the offset, sizes and
 /// strides, in the place of each buffer.
 void flattenKernelArguments(gpu::GPUFuncOp kernel);

@@ -299,20 +299,19 @@ struct RunKernelsOnHost
     SymbolTable symbols(getOperation());
     RuntimeCalls calls(getOperation());
     KernelRecords records(getOperation());
-    SmallVector<gpu::GPUModuleOp> modules(
-        getOperation().getOps<gpu::GPUModuleOp>());
-    for (gpu::GPUModuleOp module : modules) {
+    auto define = [&](gpu::GPUModuleOp module) -> LogicalResult {
       for (auto kernel : module.getOps<gpu::GPUFuncOp>()) {
         FailureOr<LLVM::LLVMFuncOp> function = convert(kernel, symbols);
         if (failed(function))
-          return signalPassFailure();
+          return failure();
         records.define(calls, kernel, /*image=*/{}, /*imageBytes=*/0,
                        FlatSymbolRefAttr::get(*function));
         ++numKernels;
       }
-      module.erase();
-    }
-    getOperation()->removeAttr(gpu::GPUDialect::getContainerModuleAttrName());
+      return success();
+    };
+    if (failed(replaceKernelModules(getOperation(), define)))
+      signalPassFailure();
   }
 
 private:

@@ -87,21 +87,20 @@ struct SerializeKernels
     SymbolTable symbols(getOperation());
     RuntimeCalls calls(getOperation());
     KernelRecords records(getOperation());
-    SmallVector<gpu::GPUModuleOp> modules(
-        getOperation().getOps<gpu::GPUModuleOp>());
-    for (gpu::GPUModuleOp module : modules) {
+    auto define = [&](gpu::GPUModuleOp module) -> LogicalResult {
       std::optional<std::string> image = serialize(module);
       if (!image)
-        return signalPassFailure();
+        return failure();
       LLVM::GlobalOp global = addImage(module, *image, symbols);
       for (auto kernel : module.getOps<LLVM::LLVMFuncOp>()) {
         records.define(calls, kernel, global, image->size(),
                        /*onHost=*/{});
         numKernels += kernel->hasAttr(gpu::GPUDialect::getKernelFuncAttrName());
       }
-      module.erase();
-    }
-    getOperation()->removeAttr(gpu::GPUDialect::getContainerModuleAttrName());
+      return success();
+    };
+    if (failed(replaceKernelModules(getOperation(), define)))
+      signalPassFailure();
   }
 
 private:

@@ -19,8 +19,9 @@ using namespace mlir::tofu::search;
 /// further.
 static constexpr double kCloseGap = 1e-4;
 
-/// Operators and values that differ, up to which larger gaps are closed.
-static constexpr unsigned kFewClasses = 200;
+/// Operators and values of programs that are searched to the end, and how many
+/// of them may differ where large tables are worth their time.
+static constexpr unsigned kFewVariables = 2000, kFewClasses = 200;
 
 /// What is joined where no plan must be lost. Times are not like bytes: going
 /// by way of another layout may take less, and so may parts that are cut
@@ -135,11 +136,6 @@ SearchResult mlir::tofu::search::searchKBest(const PartitionGraph &graph,
     if (options.timeBudget > 0)
       mine.timeBudget = std::max(options.timeBudget - clock.seconds(), 1e-3);
   };
-  auto isOver = [&] {
-    return best.get() &&
-           (best.isClose() ||
-            (options.timeBudget > 0 && clock.seconds() > options.timeBudget));
-  };
   // A plan to begin with: without one, bounds can't rule anything out.
   SearchOptions first = options;
   first.tiedPlans = 1;
@@ -148,28 +144,30 @@ SearchResult mlir::tofu::search::searchKBest(const PartitionGraph &graph,
   JointSearch search(graph, mesh, mine, best);
   result.variables = search.numVariables();
   result.classes = search.numClasses();
-  bool isSmall = search.numClasses() <= kFewClasses && search.isAffordable();
+  bool isSmall =
+      search.numVariables() <= kFewVariables && search.isAffordable();
   if (isSmall)
-    best.setCloseEnough(std::min(options.closeEnough, kCloseGap));
+    best.setCloseEnough(0);
   if (!best.get())
     search.run();
   search.refine();
   join(Joining::Elementwise);
   std::optional<JointSearch> joined;
-  if (!isOver())
+  if (!search.isOver())
     joined.emplace(graph, mesh, mine, best).run();
-  if (!isOver())
+  if (!search.isOver())
     search.refine();
-  if (!isOver())
+  if (!search.isOver())
     joined->improve();
-  if (!isOver())
+  if (!search.isOver())
     recurse(graph, mesh, options, best);
-  if (!isOver())
+  if (!search.isOver())
     search.refine();
   // If need be with large tables.
-  if (isSmall && !best.isLimited() && !isOver()) {
+  if (isSmall && search.numClasses() <= kFewClasses && !best.isLimited() &&
+      !search.isOver() &&
+      double(best.cost()) > (1 + kCloseGap) * double(best.getBound())) {
     mine = patient(mine);
-    best.setCloseEnough(mine.closeEnough);
     join(joiningWithoutLoss(options));
     JointSearch(graph, mesh, mine, best).refine();
   }

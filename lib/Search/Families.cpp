@@ -214,50 +214,6 @@ llvm::SmallVector<Families::Group, 4> Families::groupsOf(Family a,
   return groups;
 }
 
-/// Number of different elements in sorted boxes without their first dims.
-static int64_t countDifferent(llvm::ArrayRef<Box> boxes, unsigned dim) {
-  if (dim == boxes.front().size())
-    return 1;
-  if (dim + 1 == boxes.front().size()) {
-    int64_t different = 0, end = boxes.front()[dim].lo;
-    for (const Box &box : boxes) {
-      Interval mine = box[dim];
-      different += std::max<int64_t>(mine.hi - std::max(end, mine.lo), 0);
-      end = std::max(end, mine.hi);
-    }
-    return different;
-  }
-  // Boxes with the same interval follow each other.
-  int64_t different = 0;
-  for (size_t from = 0, to = 0; from < boxes.size(); from = to) {
-    Interval mine = boxes[from][dim];
-    while (to < boxes.size() && boxes[to][dim] == mine)
-      ++to;
-    if (to < boxes.size() && boxes[to][dim].lo < mine.hi) {
-      std::vector<Box> rest;
-      for (const Box &box : boxes)
-        rest.emplace_back(box.begin() + dim, box.end());
-      return unionVolume(rest);
-    }
-    different +=
-        mine.size() * countDifferent(boxes.slice(from, to - from), dim + 1);
-  }
-  return different;
-}
-
-/// Number of different elements in some boxes.
-static int64_t countDifferent(std::vector<Box> boxes) {
-  llvm::erase_if(boxes, [](const Box &box) { return volume(box) == 0; });
-  llvm::sort(boxes, [](const Box &a, const Box &b) {
-    return std::lexicographical_compare(
-        a.begin(), a.end(), b.begin(), b.end(), [](Interval x, Interval y) {
-          return std::pair(x.lo, x.hi) < std::pair(y.lo, y.hi);
-        });
-  });
-  boxes.erase(llvm::unique(boxes), boxes.end());
-  return boxes.empty() ? 0 : countDifferent(boxes, 0);
-}
-
 /// `fixed` axes stay at their first coordinate; `slots` are added axes.
 Families::Sums Families::sum(const Group &group, Family from, Family to,
                              bool isMove, uint64_t fixed,
@@ -287,8 +243,8 @@ Families::Sums Families::sum(const Group &group, Family from, Family to,
   sums.staying = group.axes & slots
                      ? countStaying(there, slotOf, numCoordinates(slots))
                      : sums.kept;
-  sums.neededUnion = countDifferent(std::move(needed));
-  sums.keptUnion = countDifferent(std::move(there));
+  sums.neededUnion = unionVolume(needed);
+  sums.keptUnion = unionVolume(there);
   return sums;
 }
 
@@ -370,9 +326,9 @@ int64_t Families::receivedElements(Family from,
     return numCoordinates(idle) * (all.needed - all.kept);
   int64_t addends = mesh.numCoordinates(axes.combined),
           numSlots = mesh.numCoordinates(axes.added),
-          families = mesh.numCoordinates(axes.kept);
+          copies = mesh.numCoordinates(axes.kept);
   int64_t gotten = numCoordinates(idle) * all.needed / numSlots;
   if (addends == 1)
-    return families * (gotten - numCoordinates(idle & ~slots) * all.staying);
-  return families * ((addends - 1) * all.neededUnion + gotten - all.keptUnion);
+    return copies * (gotten - numCoordinates(idle & ~slots) * all.staying);
+  return copies * ((addends - 1) * all.neededUnion + gotten - all.keptUnion);
 }

@@ -43,7 +43,8 @@ public:
   /// The boxes, one after the other. Made when they are asked for first.
   llvm::ArrayRef<Box> boxes(Family family);
 
-  /// Elements of a device's box, if all devices have as many.
+  /// Elements of a device's box, if along each dim all intervals are equally
+  /// long.
   std::optional<int64_t> uniformVolume(Family family) const;
 
   /// Elements of the largest box.

@@ -267,34 +267,32 @@ void JointSearch::searchNear(const Assignment &chosen) {
   offer(solve(axes));
 }
 
-/// Whether a variable's cuts of some degrees can all be looked at.
-bool JointSearch::isFew(unsigned var, llvm::ArrayRef<unsigned> values) const {
-  size_t cuts = 0;
-  for (unsigned value : values)
-    cuts += degrees.numArrangements(var, value);
-  return cuts <= kMostCuts;
-}
-
 bool JointSearch::isAffordable() const {
   if (mesh.numDevices() > kMostDevices)
     return false;
-  for (unsigned var = 0; var < space.numVariables(); ++var)
-    if (!isFew(var, allValues(var)))
+  for (unsigned var = 0; var < space.numVariables(); ++var) {
+    size_t cuts = 0;
+    for (unsigned value = 0; value < degrees.getDomainSize(var); ++value)
+      cuts += degrees.numArrangements(var, value);
+    if (cuts > kMostCuts)
       return false;
+  }
   return true;
 }
 
-llvm::SmallVector<unsigned> JointSearch::allValues(unsigned var) const {
-  llvm::SmallVector<unsigned> values(degrees.getDomainSize(var));
-  std::iota(values.begin(), values.end(), 0);
-  return values;
+JointSearch::Domains JointSearch::allArrangements() {
+  return arrangements([&](unsigned var) {
+    llvm::SmallVector<unsigned> values(degrees.getDomainSize(var));
+    std::iota(values.begin(), values.end(), 0);
+    return values;
+  });
 }
 
 /// Looks among all plans, and gives a bound of theirs, until they are as close
 /// as that.
 int64_t JointSearch::searchAll(double closeEnough) {
   if (!all) {
-    Domains given = arrangements([&](unsigned var) { return allValues(var); });
+    Domains given = allArrangements();
     if (isEmpty(given))
       return best.cost();
     all = std::make_unique<AxisSpace>(graph, space, std::move(given),
@@ -361,9 +359,7 @@ void JointSearch::refine() {
 bool JointSearch::writeIlp(llvm::raw_ostream &os) {
   if (!isAffordable())
     return false;
-  AxisSpace axes(graph, space,
-                 arrangements([&](unsigned var) { return allValues(var); }),
-                 best.getModel(), options);
+  AxisSpace axes(graph, space, allArrangements(), best.getModel(), options);
   axes.getModel().writeIlp(os);
   return true;
 }

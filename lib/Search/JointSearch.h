@@ -96,6 +96,10 @@ public:
   /// that isn't affordable.
   bool writeIlp(llvm::raw_ostream &os);
 
+  /// Whether the best plan is close to its bound, or time is up and there is
+  /// one.
+  bool isOver() const;
+
   /// Whether all plans can be looked at.
   bool isAffordable() const;
 
@@ -111,10 +115,8 @@ private:
   void arrange(const Assignment &degrees);
   void arrangeByAxis(const Assignment &degrees);
   void searchNear(const Assignment &degrees);
-  bool isFew(unsigned var, llvm::ArrayRef<unsigned> values) const;
-  bool isOver() const;
   void tell(llvm::StringRef what) const;
-  llvm::SmallVector<unsigned> allValues(unsigned var) const;
+  Domains allArrangements();
   int64_t searchAll(double closeEnough);
   Domains arrangements(
       llvm::function_ref<llvm::SmallVector<unsigned>(unsigned)> valuesOf);

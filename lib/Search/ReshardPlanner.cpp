@@ -10,6 +10,7 @@
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/ADT/Sequence.h"
 
 #include <algorithm>
 
@@ -57,11 +58,57 @@ static void visitCells(llvm::ArrayRef<Box> boxes, VisitCell visit) {
   visitCells(boxes, all, 0, 1, visit);
 }
 
-int64_t mlir::tofu::search::unionVolume(llvm::ArrayRef<Box> boxes) {
+bool mlir::tofu::search::isBefore(Interval a, Interval b) {
+  return std::pair(a.lo, a.hi) < std::pair(b.lo, b.hi);
+}
+
+bool mlir::tofu::search::isBefore(const Box &a, const Box &b) {
+  return std::lexicographical_compare(
+      a.begin(), a.end(), b.begin(), b.end(),
+      [](Interval x, Interval y) { return isBefore(x, y); });
+}
+
+/// The union of boxes in order, none of them empty, from dim `dim` on. Those
+/// that lie beside each other along it are counted one after the other.
+static int64_t unionOf(llvm::ArrayRef<Box> boxes, unsigned dim) {
+  if (dim == boxes.front().size())
+    return 1;
   int64_t sum = 0;
-  visitCells(boxes,
-             [&](llvm::ArrayRef<unsigned>, int64_t volume) { sum += volume; });
+  if (dim + 1 == boxes.front().size()) {
+    int64_t end = boxes.front()[dim].lo;
+    for (const Box &box : boxes) {
+      Interval mine = box[dim];
+      sum += std::max<int64_t>(mine.hi - std::max(end, mine.lo), 0);
+      end = std::max(end, mine.hi);
+    }
+    return sum;
+  }
+  for (size_t from = 0, to = 0; from < boxes.size(); from = to) {
+    Interval mine = boxes[from][dim];
+    while (to < boxes.size() && boxes[to][dim] == mine)
+      ++to;
+    if (to < boxes.size() && boxes[to][dim].lo < mine.hi) {
+      auto all = llvm::to_vector(llvm::seq<unsigned>(0, boxes.size()));
+      sum = 0;
+      visitCells(
+          boxes, all, dim, 1,
+          [&](llvm::ArrayRef<unsigned>, int64_t volume) { sum += volume; });
+      return sum;
+    }
+    sum += mine.size() * unionOf(boxes.slice(from, to - from), dim + 1);
+  }
   return sum;
+}
+
+int64_t mlir::tofu::search::unionVolume(llvm::ArrayRef<Box> boxes) {
+  std::vector<Box> distinct;
+  for (const Box &box : boxes)
+    if (volume(box) > 0)
+      distinct.push_back(box);
+  llvm::sort(distinct,
+             [](const Box &a, const Box &b) { return isBefore(a, b); });
+  distinct.erase(llvm::unique(distinct), distinct.end());
+  return distinct.empty() ? 0 : unionOf(distinct, 0);
 }
 
 //===----------------------------------------------------------------------===//

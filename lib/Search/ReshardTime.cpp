@@ -41,16 +41,6 @@ static int64_t firstOf(int64_t device, uint64_t axes, const Mesh &mesh) {
 // Regions
 //===----------------------------------------------------------------------===//
 
-static bool isBefore(Interval a, Interval b) {
-  return std::pair(a.lo, a.hi) < std::pair(b.lo, b.hi);
-}
-
-static bool isBefore(const Box &a, const Box &b) {
-  return std::lexicographical_compare(
-      a.begin(), a.end(), b.begin(), b.end(),
-      [](Interval x, Interval y) { return isBefore(x, y); });
-}
-
 Region::Region(llvm::ArrayRef<Box> given) {
   std::vector<Box> distinct;
   for (const Box &box : given)

@@ -62,6 +62,10 @@ int64_t receivedElements(const Holding &from, const Holding &to,
 /// Number of elements that are in any of the boxes.
 int64_t unionVolume(llvm::ArrayRef<Box> boxes);
 
+/// Lexicographic order, by the intervals' beginnings, then their ends.
+bool isBefore(Interval a, Interval b);
+bool isBefore(const Box &a, const Box &b);
+
 /// Elements of the boxes `there` that need not move if each goes to the
 /// coordinates of the added axes, `slots` by box, where most devices have it.
 int64_t countStaying(llvm::ArrayRef<Box> there, llvm::ArrayRef<int64_t> slots,

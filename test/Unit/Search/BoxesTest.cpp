@@ -8,6 +8,7 @@
 
 #include "Reference.h"
 #include "Tofu/Search/Geometry.h"
+#include "Tofu/Search/ReshardPlanner.h"
 
 #include "gtest/gtest.h"
 
@@ -68,6 +69,25 @@ TEST(Boxes, BoxesCountElements) {
       both += inB.count(element);
     EXPECT_EQ(overlap(a, b), both);
     EXPECT_EQ(volume(intersect(a, b)), both);
+  }
+}
+
+TEST(Boxes, UnionsCountElementsOnce) {
+  std::mt19937 random(2);
+  for (int i = 0; i < 2000; ++i) {
+    unsigned rank = random() % 4;
+    std::vector<Box> boxes(random() % 6);
+    reference::Elements all;
+    for (Box &box : boxes) {
+      for (unsigned dim = 0; dim < rank; ++dim) {
+        // Many have the same interval, or lie beside each other.
+        int64_t lo = random() % 3 * 2;
+        box.push_back({lo, lo + int64_t(random() % 4)});
+      }
+      reference::Elements mine = elementsOf(box);
+      all.insert(mine.begin(), mine.end());
+    }
+    EXPECT_EQ(unionVolume(boxes), int64_t(all.size())) << "case " << i;
   }
 }
 

@@ -17,6 +17,10 @@
 
 using namespace mlir::tofu::search;
 
+/// Entries of a sum that are worked on together, so that they stay in the
+/// cache.
+static constexpr int64_t kBlockEntries = int64_t(1) << 14;
+
 Elimination::Elimination(llvm::ArrayRef<unsigned> domains)
     : domains(domains), leaves(domains.size(), -1), factorsOf(domains.size()) {}
 
@@ -85,38 +89,82 @@ bool Elimination::solve(const Options &options, const Assignment *hint) {
   return best < Forbidden;
 }
 
+namespace {
+/// Sums of tables over `dims`, for some values of the first dim at a time. Grows
+/// the sum by one dim after the other and adds each table as soon as its dims
+/// are there, so that little is added up in the large sum of the end.
+class BlockSum {
+public:
+  using Scope = llvm::ArrayRef<unsigned>;
+
+  BlockSum(Scope dims, llvm::ArrayRef<unsigned> domains)
+      : dims(dims), domains(domains), terms(dims.size()) {}
+
+  /// Adds a table, which must stay alive.
+  void add(Scope scope, llvm::ArrayRef<int64_t> table) {
+    size_t last = 0;
+    for (unsigned var : scope)
+      last = std::max<size_t>(last, llvm::find(dims, var) - dims.begin());
+    terms[last].push_back({scope, table.data(), {}});
+  }
+
+  /// The sum for the values of the first dim from `first` on, `count` of them.
+  std::vector<int64_t> &compute(unsigned first, unsigned count);
+
+private:
+  struct Term {
+    Scope scope;
+    const int64_t *table;
+    llvm::SmallVector<Loop, 8> loops; ///< for `loopsFor` values
+  };
+
+  void makeLoops(unsigned count);
+  void grow(unsigned times);
+
+  Scope dims;
+  llvm::ArrayRef<unsigned> domains;
+  std::vector<llvm::SmallVector<Term, 4>> terms; ///< by the last of their dims
+  unsigned loopsFor = 0;
+  std::vector<int64_t> sum, grown;
+};
+} // namespace
+
 static void saturate(std::vector<int64_t> &costs) {
   for (int64_t &cost : costs)
     cost = std::min(cost, Forbidden);
 }
 
-/// The table over `dims` that sums up `of`. Grows it by one dim after the other
-/// and adds each factor as soon as its dims are there, so that little is added
-/// up in the large table of the end.
-std::vector<int64_t> Elimination::sumOver(llvm::ArrayRef<unsigned> dims,
-                                          llvm::ArrayRef<unsigned> of) const {
-  auto lastDim = [&](const Factor &factor) {
-    size_t last = 0;
-    for (unsigned var : factor.scope)
-      last = std::max<size_t>(last, llvm::find(dims, var) - dims.begin());
-    return last;
-  };
-  std::vector<std::pair<size_t, const Factor *>> byLastDim;
-  for (unsigned index : of)
-    byLastDim.push_back({lastDim(factors[index]), &factors[index]});
-  std::vector<int64_t> sum{0};
+void BlockSum::makeLoops(unsigned count) {
+  if (count == loopsFor)
+    return;
+  loopsFor = count;
+  for (auto [i, mine] : llvm::enumerate(terms))
+    for (Term &term : mine)
+      term.loops =
+          loopsOver(dims.take_front(i + 1), term.scope, domains, count);
+}
+
+/// Adds a dim that makes no difference.
+void BlockSum::grow(unsigned times) {
+  grown.resize(sum.size() * times);
+  int64_t *to = grown.data();
+  for (int64_t cost : sum)
+    to = std::fill_n(to, times, cost);
+  std::swap(sum, grown);
+}
+
+std::vector<int64_t> &BlockSum::compute(unsigned first, unsigned count) {
+  makeLoops(count);
+  sum.assign(count, 0);
   for (size_t i = 0; i < dims.size(); ++i) {
-    std::vector<int64_t> grown;
-    grown.reserve(sum.size() * domains[dims[i]]);
-    for (int64_t cost : sum)
-      grown.insert(grown.end(), domains[dims[i]], cost);
-    sum = std::move(grown);
+    if (i > 0)
+      grow(domains[dims[i]]);
     unsigned added = 0;
-    for (auto [last, factor] : byLastDim) {
-      if (last != i)
-        continue;
-      addEntries(sum.data(), factor->table.data(),
-                 loopsOver(dims.take_front(i + 1), factor->scope, domains));
+    for (const Term &term : terms[i]) {
+      addEntries(sum.data(),
+                 term.table +
+                     first * strideOf(dims.front(), term.scope, domains),
+                 term.loops);
       if (++added % 1024 == 0)
         saturate(sum);
     }
@@ -142,13 +190,24 @@ void Elimination::eliminate(unsigned var, llvm::ArrayRef<unsigned> neighbours) {
   });
   llvm::SmallVector<unsigned, 8> dims{var};
   dims.append(scope.begin(), scope.end());
-  std::vector<int64_t> sum = sumOver(dims, step.factors);
+  BlockSum sum(dims, domains);
+  for (unsigned index : step.factors)
+    sum.add(factors[index].scope, factors[index].table);
 
-  size_t size = sum.size() / domains[var];
-  std::vector<int64_t> least(sum.begin(), sum.begin() + size);
-  for (unsigned value = 1; value < domains[var]; ++value)
-    for (size_t i = 0; i < size; ++i)
-      least[i] = std::min(least[i], sum[value * size + i]);
+  int64_t size = 1;
+  for (unsigned other : scope)
+    size *= domains[other];
+  unsigned block = std::max<int64_t>(kBlockEntries / size, 1);
+  std::vector<int64_t> least;
+  for (unsigned first = 0; first < domains[var]; first += block) {
+    unsigned count = std::min(block, domains[var] - first);
+    const int64_t *mine = sum.compute(first, count).data();
+    if (first == 0)
+      least.assign(mine, mine + size);
+    for (unsigned value = first == 0; value < count; ++value)
+      for (int64_t i = 0; i < size; ++i)
+        least[i] = std::min(least[i], mine[value * size + i]);
+  }
   saturate(least);
   largestWidth = std::max<unsigned>(largestWidth, scope.size());
   steps.push_back(std::move(step));

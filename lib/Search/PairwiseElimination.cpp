@@ -26,18 +26,29 @@ namespace {
 /// one value are in none.
 class Remainder {
 public:
-  explicit Remainder(llvm::ArrayRef<unsigned> domains) : domains(domains) {}
+  using Scope = llvm::SmallVector<unsigned, 4>;
+  using Table = std::vector<int64_t>;
 
-  /// Charges `cost(row value, column)` once for each column that `readers`
-  /// have, given the column of each of their values.
+  /// `limit`: no table has more entries.
+  Remainder(llvm::ArrayRef<unsigned> domains, int64_t limit)
+      : domains(domains), limit(limit) {}
+
+  /// For each value of a variable, the columns that it has.
   struct Reader {
     unsigned var;
-    llvm::SmallVector<unsigned> columns;
-  };
-  void add(unsigned row, llvm::ArrayRef<Reader> readers,
-           llvm::function_ref<int64_t(unsigned, unsigned)> cost);
+    std::vector<llvm::SmallVector<unsigned, 1>> columns;
 
-  void add(llvm::SmallVector<unsigned, 2> scope, std::vector<int64_t> table) {
+    void keep(llvm::function_ref<bool(unsigned)> isKept) {
+      for (auto &mine : columns)
+        llvm::erase_if(mine, [&](unsigned column) { return !isKept(column); });
+    }
+  };
+  using Cost = llvm::function_ref<int64_t(unsigned, unsigned)>;
+  /// Charges `cost(row value, column)` once for each column that `readers`,
+  /// different variables, have.
+  void add(unsigned row, std::vector<Reader> readers, Cost cost);
+
+  void add(Scope scope, Table table) {
     terms.push_back({std::move(scope), std::move(table)});
   }
 
@@ -49,69 +60,156 @@ public:
   }
 
 private:
+  /// The readers that can have a column, by column.
+  using Columns = std::map<unsigned, llvm::SmallVector<const Reader *, 4>>;
+
+  bool isBetterTogether(unsigned row, llvm::ArrayRef<Reader> readers,
+                        const Columns &columns) const;
+  static Columns columnsOf(llvm::ArrayRef<Reader> readers);
+  void addCertain(unsigned row, std::vector<Reader> &readers, Cost cost);
+  void addTogether(unsigned row, llvm::ArrayRef<Reader> readers, Cost cost);
   void addShared(unsigned row, llvm::ArrayRef<const Reader *> readers,
-                 unsigned column, std::vector<int64_t> costs);
+                 unsigned column, Cost cost);
 
   llvm::SmallVector<unsigned> domains;
-  std::vector<std::pair<llvm::SmallVector<unsigned, 2>, std::vector<int64_t>>>
-      terms;
+  int64_t limit;
+  std::vector<std::pair<Scope, Table>> terms;
 };
 } // namespace
+
+/// Whether one table over the row and all readers is less than what variables
+/// for shared columns would make of it.
+bool Remainder::isBetterTogether(unsigned row, llvm::ArrayRef<Reader> readers,
+                                 const Columns &columns) const {
+  if (readers.size() < 2)
+    return true;
+  double together = domains[row], mostValues = 1;
+  for (const Reader &reader : readers) {
+    together *= domains[reader.var];
+    mostValues = std::max<double>(mostValues, domains[reader.var]);
+  }
+  if (together > limit)
+    return false;
+  // Either these variables are eliminated first, or the readers are.
+  double columnsFirst = 0, readersFirst = domains[row] * mostValues;
+  for (const auto &[column, mine] : columns) {
+    if (mine.size() < 2)
+      continue;
+    double size = 2 * domains[row];
+    for (const Reader *reader : mine)
+      size *= domains[reader->var];
+    columnsFirst += size;
+    readersFirst *= 2;
+  }
+  return together <= std::min(columnsFirst, readersFirst);
+}
+
+void Remainder::addTogether(unsigned row, llvm::ArrayRef<Reader> readers,
+                            Cost cost) {
+  Scope scope{row};
+  // What each combination of the readers' values pays for.
+  std::vector<llvm::SmallVector<unsigned, 4>> paid(1), more;
+  for (const Reader &reader : readers) {
+    scope.push_back(reader.var);
+    more.clear();
+    for (const auto &before : paid)
+      for (const auto &mine : reader.columns) {
+        more.push_back(before);
+        for (unsigned column : mine)
+          if (!llvm::is_contained(before, column))
+            more.back().push_back(column);
+      }
+    std::swap(paid, more);
+  }
+  Columns columns = columnsOf(readers);
+  Table costs(columns.empty() ? 0 : columns.rbegin()->first + 1), table;
+  table.reserve(domains[row] * paid.size());
+  for (unsigned l = 0; l < domains[row]; ++l) {
+    for (const auto &[column, mine] : columns)
+      costs[column] = cost(l, column);
+    for (const auto &mine : paid) {
+      int64_t sum = 0;
+      for (unsigned column : mine)
+        sum = addCosts(sum, costs[column]);
+      table.push_back(sum);
+    }
+  }
+  add(std::move(scope), std::move(table));
+}
 
 /// A column that several readers can have: a variable of its own says whether
 /// it is there. Readers need it to be, and the row pays for it.
 void Remainder::addShared(unsigned row, llvm::ArrayRef<const Reader *> readers,
-                          unsigned column, std::vector<int64_t> costs) {
+                          unsigned column, Cost cost) {
   unsigned copy = domains.size();
   domains.push_back(2);
-  std::vector<int64_t> pays;
-  for (int64_t cost : costs)
-    pays.insert(pays.end(), {0, cost});
+  Table pays;
+  for (unsigned l = 0; l < domains[row]; ++l)
+    pays.insert(pays.end(), {0, cost(l, column)});
   add({row, copy}, std::move(pays));
   for (const Reader *reader : readers) {
-    std::vector<int64_t> needs;
-    for (unsigned other : reader->columns)
-      needs.push_back(other == column ? Forbidden : 0);
+    Table needs;
+    for (const auto &mine : reader->columns)
+      needs.push_back(llvm::is_contained(mine, column) ? Forbidden : 0);
     needs.resize(2 * needs.size(), 0);
     add({copy, reader->var}, std::move(needs));
   }
 }
 
-void Remainder::add(unsigned row, llvm::ArrayRef<Reader> readers,
-                    llvm::function_ref<int64_t(unsigned, unsigned)> cost) {
-  // The columns, and who has them if not all readers' values are alike.
-  std::map<unsigned, llvm::SmallVector<const Reader *, 4>> columns;
+/// Who can have which column.
+Remainder::Columns Remainder::columnsOf(llvm::ArrayRef<Reader> readers) {
+  Columns columns;
+  for (const Reader &reader : readers)
+    for (const auto &mine : reader.columns)
+      for (unsigned column : mine)
+        if (auto &having = columns[column];
+            having.empty() || having.back() != &reader)
+          having.push_back(&reader);
+  return columns;
+}
+
+/// Charges the row for columns that a reader has in any case, and takes them
+/// from all readers.
+void Remainder::addCertain(unsigned row, std::vector<Reader> &readers,
+                           Cost cost) {
   std::set<unsigned> certain;
-  for (const Reader &reader : readers) {
-    if (llvm::all_equal(reader.columns))
-      certain.insert(reader.columns.front());
-    for (unsigned column : reader.columns)
-      if (auto &mine = columns[column]; mine.empty() || mine.back() != &reader)
-        mine.push_back(&reader);
-  }
-  std::vector<int64_t> always(domains[row], 0);
-  for (auto &[column, mine] : columns) {
-    std::vector<int64_t> costs;
-    for (unsigned l = 0; l < domains[row]; ++l)
-      costs.push_back(cost(l, column));
-    if (certain.count(column)) {
-      for (auto [sum, more] : llvm::zip_equal(always, costs))
-        sum = addCosts(sum, more);
-      continue;
-    }
-    if (llvm::all_of(costs, [](int64_t one) { return one == 0; }))
-      continue;
-    if (mine.size() > 1) {
-      addShared(row, mine, column, std::move(costs));
-      continue;
-    }
-    std::vector<int64_t> table;
-    for (int64_t one : costs)
-      for (unsigned other : mine.front()->columns)
-        table.push_back(other == column ? one : 0);
-    add({row, mine.front()->var}, std::move(table));
-  }
+  for (const Reader &reader : readers)
+    for (unsigned column : reader.columns.front())
+      if (llvm::all_of(reader.columns, [&](const auto &mine) {
+            return llvm::is_contained(mine, column);
+          }))
+        certain.insert(column);
+  if (certain.empty())
+    return;
+  Table always(domains[row], 0);
+  for (unsigned l = 0; l < domains[row]; ++l)
+    for (unsigned column : certain)
+      always[l] = addCosts(always[l], cost(l, column));
   add({row}, std::move(always));
+  for (Reader &reader : readers)
+    reader.keep([&](unsigned column) { return !certain.count(column); });
+}
+
+void Remainder::add(unsigned row, std::vector<Reader> readers, Cost cost) {
+  addCertain(row, readers, cost);
+  llvm::erase_if(readers, [](const Reader &reader) {
+    return llvm::all_of(reader.columns,
+                        [](const auto &mine) { return mine.empty(); });
+  });
+  if (readers.empty())
+    return;
+  Columns columns = columnsOf(readers);
+  if (isBetterTogether(row, readers, columns)) {
+    addTogether(row, readers, cost);
+    return;
+  }
+  for (const auto &[column, having] : columns)
+    if (having.size() > 1)
+      addShared(row, having, column, cost);
+  for (Reader &reader : readers) {
+    reader.keep([&](unsigned column) { return columns[column].size() == 1; });
+    addTogether(row, reader, cost);
+  }
 }
 
 /// Finds the least assignment of `values` by elimination, if tables are small
@@ -128,7 +226,7 @@ PairwiseModel::eliminate(llvm::ArrayRef<Values> values,
   llvm::SmallVector<unsigned> sizes;
   for (const Values &mine : values)
     sizes.push_back(mine.size());
-  Remainder rest(sizes);
+  Remainder rest(sizes, tableLimit);
   int64_t settled = 0;
   Assignment only(domains.size());
   for (unsigned var = 0; var < domains.size(); ++var)
@@ -141,15 +239,23 @@ PairwiseModel::eliminate(llvm::ArrayRef<Values> values,
       settled = addCosts(settled, costOf(group, only));
       continue;
     }
-    llvm::SmallVector<Remainder::Reader> readers;
+    std::vector<Remainder::Reader> readers;
     for (unsigned i = 0; i < group.numEdges; ++i) {
       const Edge &edge = edges[group.firstEdge + i];
-      readers.push_back({edge.col, {}});
-      for (unsigned s : values[edge.col])
-        readers.back().columns.push_back(edge.columnOf[s]);
+      auto mine = llvm::find_if(readers, [&](const Remainder::Reader &reader) {
+        return reader.var == edge.col;
+      });
+      if (mine == readers.end()) {
+        readers.push_back({edge.col, {}});
+        mine = std::prev(readers.end());
+        mine->columns.resize(sizes[edge.col]);
+      }
+      for (auto [columns, s] : llvm::zip_equal(mine->columns, values[edge.col]))
+        if (!llvm::is_contained(columns, edge.columnOf[s]))
+          columns.push_back(edge.columnOf[s]);
     }
     auto rowOf = [&](unsigned l) { return values[group.row][l]; };
-    rest.add(group.row, readers, [&](unsigned l, unsigned column) {
+    rest.add(group.row, std::move(readers), [&](unsigned l, unsigned column) {
       // With a reader of its own, the row has paid for that column.
       for (llvm::ArrayRef<unsigned> columns : group.own)
         if (columns[rowOf(l)] == column)

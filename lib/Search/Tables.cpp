@@ -8,6 +8,8 @@
 
 #include "Tables.h"
 
+#include "llvm/ADT/STLExtras.h"
+
 using namespace mlir::tofu::search;
 
 int64_t *mlir::tofu::search::addEntries(int64_t *sum, const int64_t *table,
@@ -43,17 +45,26 @@ static void append(llvm::SmallVectorImpl<Loop> &loops, Loop loop) {
     loops.push_back(loop);
 }
 
+int64_t mlir::tofu::search::strideOf(unsigned var,
+                                     llvm::ArrayRef<unsigned> scope,
+                                     llvm::ArrayRef<unsigned> domains) {
+  int64_t stride = 1;
+  for (unsigned other : llvm::reverse(scope)) {
+    if (other == var)
+      return stride;
+    stride *= domains[other];
+  }
+  return 0;
+}
+
 llvm::SmallVector<Loop, 8>
 mlir::tofu::search::loopsOver(llvm::ArrayRef<unsigned> vars,
                               llvm::ArrayRef<unsigned> scope,
-                              llvm::ArrayRef<unsigned> domains) {
+                              llvm::ArrayRef<unsigned> domains,
+                              int64_t numFirst) {
   llvm::SmallVector<Loop, 8> loops;
-  for (unsigned var : vars) {
-    int64_t stride = 1;
-    size_t at = scope.size();
-    while (at > 0 && scope[at - 1] != var)
-      stride *= domains[scope[--at]];
-    append(loops, {domains[var], at > 0 ? stride : 0});
-  }
+  for (auto [i, var] : llvm::enumerate(vars))
+    append(loops, {i == 0 && numFirst > 0 ? numFirst : domains[var],
+                   strideOf(var, scope, domains)});
   return loops;
 }

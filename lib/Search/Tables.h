@@ -22,12 +22,18 @@ struct Loop {
   int64_t size, stride;
 };
 
+/// How far values of `var` are apart in a table over `scope`; 0 if it isn't one
+/// of its variables.
+int64_t strideOf(unsigned var, llvm::ArrayRef<unsigned> scope,
+                 llvm::ArrayRef<unsigned> domains);
+
 /// Loops over the values of `vars`, in this order, that read a table over
-/// `scope`; the stride of a variable that is not in `scope` is 0. Neighbouring
-/// loops that are one walk are merged.
+/// `scope`. Neighbouring loops that are one walk are merged. `numFirst`, if
+/// given, is how many values of the first variable to take.
 llvm::SmallVector<Loop, 8> loopsOver(llvm::ArrayRef<unsigned> vars,
                                      llvm::ArrayRef<unsigned> scope,
-                                     llvm::ArrayRef<unsigned> domains);
+                                     llvm::ArrayRef<unsigned> domains,
+                                     int64_t numFirst = 0);
 
 /// Adds to `sum`, a dense table whose dims are `loops` from slowest to fastest,
 /// the entries of `table` that they read. Returns the end of `sum`.

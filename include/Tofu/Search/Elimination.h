@@ -109,8 +109,6 @@ private:
 
   void attach(Factor factor);
   llvm::SmallVector<unsigned, 8> liveFactors(unsigned var) const;
-  std::vector<int64_t> sumOver(llvm::ArrayRef<unsigned> dims,
-                               llvm::ArrayRef<unsigned> of) const;
   void eliminate(unsigned var, llvm::ArrayRef<unsigned> neighbours);
   void leaveTable(llvm::ArrayRef<unsigned> scope, std::vector<int64_t> table);
 

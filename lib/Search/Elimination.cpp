@@ -27,14 +27,18 @@ Elimination::Elimination(llvm::ArrayRef<unsigned> domains)
 void Elimination::add(llvm::ArrayRef<unsigned> scope,
                       llvm::ArrayRef<int64_t> table) {
   Factor factor;
-  factor.table = table;
   for (unsigned var : scope)
     if (domains[var] > 1)
       factor.scope.push_back(var);
-  if (factor.scope.empty())
+  if (factor.scope.empty()) {
     constant = addCosts(constant, table.front());
-  else
-    attach(std::move(factor));
+    return;
+  }
+  auto [number, isNew] = given.try_emplace(table.data(), tables.size());
+  if (isNew)
+    tables.push_back(table);
+  factor.table = number->second;
+  attach(std::move(factor));
 }
 
 void Elimination::attach(Factor factor) {
@@ -69,6 +73,23 @@ Elimination::Work Elimination::plan(int64_t limit) const {
   return work;
 }
 
+int64_t Elimination::distinctWork(int64_t limit) const {
+  Elimination dry = *this;
+  EliminationOrder order(domains);
+  for (const Factor &factor : factors)
+    order.connect(factor.scope);
+  int64_t total = 0;
+  for (order.start(); !order.empty() && total <= limit;) {
+    unsigned var = order.next();
+    size_t known = dry.tables.size();
+    dry.eliminate(var, order.neighboursOf(var), /*isDry=*/true);
+    if (dry.tables.size() > known)
+      total = addCosts(total, order.nextSize());
+    order.eliminate(var);
+  }
+  return total;
+}
+
 bool Elimination::solve(const Options &options, const Assignment *hint) {
   // Where a core is left anyway, large tables are not worth their time.
   int64_t limit = options.tableLimit;
@@ -80,7 +101,7 @@ bool Elimination::solve(const Options &options, const Assignment *hint) {
   order.start();
   while (!order.empty() && order.nextSize() <= limit) {
     unsigned var = order.next();
-    eliminate(var, order.neighboursOf(var));
+    eliminate(var, order.neighboursOf(var), /*isDry=*/false);
     order.eliminate(var);
   }
   best = constant;
@@ -90,9 +111,9 @@ bool Elimination::solve(const Options &options, const Assignment *hint) {
 }
 
 namespace {
-/// Sums of tables over `dims`, for some values of the first dim at a time. Grows
-/// the sum by one dim after the other and adds each table as soon as its dims
-/// are there, so that little is added up in the large sum of the end.
+/// Sums of tables over `dims`, for some values of the first dim at a time.
+/// Grows the sum by one dim after the other and adds each table as soon as its
+/// dims are there, so that little is added up in the large sum of the end.
 class BlockSum {
 public:
   using Scope = llvm::ArrayRef<unsigned>;
@@ -172,7 +193,52 @@ std::vector<int64_t> &BlockSum::compute(unsigned first, unsigned count) {
   return sum;
 }
 
-void Elimination::eliminate(unsigned var, llvm::ArrayRef<unsigned> neighbours) {
+/// The least of the sum of tables over `dims`, for each value of all but the
+/// first.
+static std::vector<int64_t> leastOf(BlockSum &sum,
+                                    llvm::ArrayRef<unsigned> dims,
+                                    llvm::ArrayRef<unsigned> domains) {
+  int64_t size = 1;
+  for (unsigned other : dims.drop_front())
+    size *= domains[other];
+  unsigned all = domains[dims.front()];
+  unsigned block = std::max<int64_t>(kBlockEntries / size, 1);
+  std::vector<int64_t> least;
+  for (unsigned first = 0; first < all; first += block) {
+    unsigned count = std::min(block, all - first);
+    const int64_t *mine = sum.compute(first, count).data();
+    if (first == 0)
+      least.assign(mine, mine + size);
+    for (unsigned value = first == 0; value < count; ++value)
+      for (int64_t i = 0; i < size; ++i)
+        least[i] = std::min(least[i], mine[value * size + i]);
+  }
+  saturate(least);
+  return least;
+}
+
+/// All that the least of the sum of `of` over `dims` depends on.
+Elimination::Key Elimination::keyOf(llvm::ArrayRef<unsigned> dims,
+                                    llvm::ArrayRef<unsigned> of) const {
+  llvm::SmallVector<Key, 8> parts;
+  for (unsigned index : of) {
+    parts.push_back({factors[index].table});
+    for (unsigned var : factors[index].scope)
+      parts.back().push_back(llvm::find(dims, var) - dims.begin());
+  }
+  llvm::sort(parts);
+  Key key{unsigned(dims.size())};
+  for (unsigned var : dims)
+    key.push_back(domains[var]);
+  for (const Key &part : parts) {
+    key.push_back(part.size());
+    key.append(part.begin(), part.end());
+  }
+  return key;
+}
+
+void Elimination::eliminate(unsigned var, llvm::ArrayRef<unsigned> neighbours,
+                            bool isDry) {
   Step step{var, liveFactors(var)};
   for (unsigned index : step.factors)
     factors[index].live = false;
@@ -190,49 +256,56 @@ void Elimination::eliminate(unsigned var, llvm::ArrayRef<unsigned> neighbours) {
   });
   llvm::SmallVector<unsigned, 8> dims{var};
   dims.append(scope.begin(), scope.end());
-  BlockSum sum(dims, domains);
-  for (unsigned index : step.factors)
-    sum.add(factors[index].scope, factors[index].table);
-
-  int64_t size = 1;
-  for (unsigned other : scope)
-    size *= domains[other];
-  unsigned block = std::max<int64_t>(kBlockEntries / size, 1);
-  std::vector<int64_t> least;
-  for (unsigned first = 0; first < domains[var]; first += block) {
-    unsigned count = std::min(block, domains[var] - first);
-    const int64_t *mine = sum.compute(first, count).data();
-    if (first == 0)
-      least.assign(mine, mine + size);
-    for (unsigned value = first == 0; value < count; ++value)
-      for (int64_t i = 0; i < size; ++i)
-        least[i] = std::min(least[i], mine[value * size + i]);
+  auto [number, isNew] =
+      numbers.try_emplace(keyOf(dims, step.factors), tables.size());
+  if (isNew && isDry) {
+    tables.emplace_back();
+  } else if (isNew) {
+    BlockSum sum(dims, domains);
+    for (unsigned index : step.factors)
+      sum.add(factors[index].scope, tables[factors[index].table]);
+    keep(leastOf(sum, dims, domains));
   }
-  saturate(least);
   largestWidth = std::max<unsigned>(largestWidth, scope.size());
   steps.push_back(std::move(step));
-  leaveTable(scope, std::move(least));
+  leaveTable(scope, number->second, isDry);
 }
 
-void Elimination::leaveTable(llvm::ArrayRef<unsigned> scope,
-                             std::vector<int64_t> table) {
+/// Makes a table the last of all.
+void Elimination::keep(std::vector<int64_t> table) {
+  ownTables.push_back(std::move(table));
+  tables.push_back(ownTables.back());
+}
+
+void Elimination::leaveTable(llvm::ArrayRef<unsigned> scope, unsigned table,
+                             bool isDry) {
   if (scope.empty()) {
-    constant = addCosts(constant, table.front());
+    if (!isDry)
+      constant = addCosts(constant, tables[table].front());
     return;
   }
   // Many leaves of one hub would leave as many tables: add them up.
   int *sum = scope.size() == 1 ? &leaves[scope.front()] : nullptr;
   if (sum && *sum >= 0) {
-    for (auto [mine, more] : llvm::zip_equal(ownTables[*sum], table))
-      mine = addCosts(mine, more);
+    unsigned &mine = factors[*sum].table;
+    auto [number, isNew] =
+        numbers.try_emplace(Key{0, mine, table}, tables.size());
+    if (isNew && isDry) {
+      tables.emplace_back();
+    } else if (isNew) {
+      std::vector<int64_t> both = tables[mine].vec();
+      for (auto [cost, more] : llvm::zip_equal(both, tables[table]))
+        cost = addCosts(cost, more);
+      keep(std::move(both));
+    }
+    mine = number->second;
     return;
   }
   if (sum)
-    *sum = ownTables.size();
-  ownTables.push_back(std::move(table));
+    *sum = factors.size();
   Factor factor;
   factor.scope.assign(scope.begin(), scope.end());
-  factor.table = ownTables.back();
+  factor.table = table;
   attach(std::move(factor));
 }
 
@@ -245,7 +318,7 @@ int64_t Elimination::valueOf(const Factor &factor,
   int64_t at = 0;
   for (unsigned var : factor.scope)
     at = at * domains[var] + assignment[var];
-  return factor.table[at];
+  return tables[factor.table][at];
 }
 
 int64_t Elimination::costOf(llvm::ArrayRef<unsigned> of,

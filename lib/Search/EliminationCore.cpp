@@ -198,7 +198,7 @@ bool Elimination::improve(llvm::ArrayRef<unsigned> of,
     if (fixed[var])
       free[var] = 1;
   Elimination part(free);
-  std::deque<std::vector<int64_t>> tables;
+  std::deque<std::vector<int64_t>> sections;
   for (unsigned index : of) {
     const Factor &factor = factors[index];
     int64_t size = 1, offset = 0;
@@ -210,10 +210,10 @@ bool Elimination::improve(llvm::ArrayRef<unsigned> of,
     for (unsigned var : factor.scope)
       if (!fixed[var])
         vars.push_back(var);
-    tables.emplace_back(size, 0);
-    addEntries(tables.back().data(), factor.table.data() + offset,
+    sections.emplace_back(size, 0);
+    addEntries(sections.back().data(), tables[factor.table].data() + offset,
                loopsOver(vars, factor.scope, domains));
-    part.add(vars, tables.back());
+    part.add(vars, sections.back());
   }
   Options limits = options;
   limits.neighbourhoods = 0;

@@ -13,25 +13,27 @@
 #include "Tofu/Search/PairwiseModel.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/xxhash.h"
 
 #include <algorithm>
 #include <cmath>
 #include <map>
 #include <set>
+#include <unordered_map>
 
 using namespace mlir::tofu::search;
 
-namespace {
+/// Entries of a table of a group with all its readers, at most.
+static constexpr int64_t kMostTogether = int64_t(1) << 24;
+
 /// The terms of an elimination over the values that are left. Variables with
 /// one value are in none.
-class Remainder {
+class PairwiseModel::Remainder {
 public:
   using Scope = llvm::SmallVector<unsigned, 4>;
   using Table = std::vector<int64_t>;
 
-  /// `limit`: no table has more entries.
-  Remainder(llvm::ArrayRef<unsigned> domains, int64_t limit)
-      : domains(domains), limit(limit) {}
+  explicit Remainder(llvm::ArrayRef<unsigned> domains) : domains(domains) {}
 
   /// For each value of a variable, the columns that it has.
   struct Reader {
@@ -45,11 +47,13 @@ public:
   };
   using Cost = llvm::function_ref<int64_t(unsigned, unsigned)>;
   /// Charges `cost(row value, column)` once for each column that `readers`,
-  /// different variables, have.
-  void add(unsigned row, std::vector<Reader> readers, Cost cost);
+  /// different variables, have. Equal keys have equal costs and readers but for
+  /// their variables.
+  using Key = std::vector<intptr_t>;
+  void add(unsigned row, std::vector<Reader> readers, Cost cost, Key key);
 
   void add(Scope scope, Table table) {
-    terms.push_back({std::move(scope), std::move(table)});
+    terms.push_back({std::move(scope), share(std::move(table))});
   }
 
   Elimination eliminate() const {
@@ -65,22 +69,36 @@ private:
 
   bool isBetterTogether(unsigned row, llvm::ArrayRef<Reader> readers,
                         const Columns &columns) const;
+  llvm::ArrayRef<int64_t> share(Table table);
   static Columns columnsOf(llvm::ArrayRef<Reader> readers);
   void addCertain(unsigned row, std::vector<Reader> &readers, Cost cost);
-  void addTogether(unsigned row, llvm::ArrayRef<Reader> readers, Cost cost);
+  Table tableOf(unsigned row, llvm::ArrayRef<Reader> readers, Cost cost) const;
   void addShared(unsigned row, llvm::ArrayRef<const Reader *> readers,
                  unsigned column, Cost cost);
 
   llvm::SmallVector<unsigned> domains;
-  int64_t limit;
-  std::vector<std::pair<Scope, Table>> terms;
+  /// Tables, by a hash of what is in them: elimination does the same with equal
+  /// ones just once.
+  std::unordered_multimap<uint64_t, Table> tables;
+  std::map<Key, llvm::ArrayRef<int64_t>> known;
+  std::vector<std::pair<Scope, llvm::ArrayRef<int64_t>>> terms;
 };
-} // namespace
+
+llvm::ArrayRef<int64_t> PairwiseModel::Remainder::share(Table table) {
+  uint64_t hash = llvm::xxh3_64bits(llvm::ArrayRef(
+      reinterpret_cast<const uint8_t *>(table.data()), 8 * table.size()));
+  auto [first, last] = tables.equal_range(hash);
+  for (; first != last; ++first)
+    if (first->second == table)
+      return first->second;
+  return tables.emplace(hash, std::move(table))->second;
+}
 
 /// Whether one table over the row and all readers is less than what variables
 /// for shared columns would make of it.
-bool Remainder::isBetterTogether(unsigned row, llvm::ArrayRef<Reader> readers,
-                                 const Columns &columns) const {
+bool PairwiseModel::Remainder::isBetterTogether(unsigned row,
+                                                llvm::ArrayRef<Reader> readers,
+                                                const Columns &columns) const {
   if (readers.size() < 2)
     return true;
   double together = domains[row], mostValues = 1;
@@ -88,7 +106,7 @@ bool Remainder::isBetterTogether(unsigned row, llvm::ArrayRef<Reader> readers,
     together *= domains[reader.var];
     mostValues = std::max<double>(mostValues, domains[reader.var]);
   }
-  if (together > limit)
+  if (together > kMostTogether)
     return false;
   // Either these variables are eliminated first, or the readers are.
   double columnsFirst = 0, readersFirst = domains[row] * mostValues;
@@ -104,13 +122,13 @@ bool Remainder::isBetterTogether(unsigned row, llvm::ArrayRef<Reader> readers,
   return together <= std::min(columnsFirst, readersFirst);
 }
 
-void Remainder::addTogether(unsigned row, llvm::ArrayRef<Reader> readers,
-                            Cost cost) {
-  Scope scope{row};
+/// What the row and all readers cost, the row's values slowest.
+PairwiseModel::Remainder::Table
+PairwiseModel::Remainder::tableOf(unsigned row, llvm::ArrayRef<Reader> readers,
+                                  Cost cost) const {
   // What each combination of the readers' values pays for.
   std::vector<llvm::SmallVector<unsigned, 4>> paid(1), more;
   for (const Reader &reader : readers) {
-    scope.push_back(reader.var);
     more.clear();
     for (const auto &before : paid)
       for (const auto &mine : reader.columns) {
@@ -134,13 +152,14 @@ void Remainder::addTogether(unsigned row, llvm::ArrayRef<Reader> readers,
       table.push_back(sum);
     }
   }
-  add(std::move(scope), std::move(table));
+  return table;
 }
 
 /// A column that several readers can have: a variable of its own says whether
 /// it is there. Readers need it to be, and the row pays for it.
-void Remainder::addShared(unsigned row, llvm::ArrayRef<const Reader *> readers,
-                          unsigned column, Cost cost) {
+void PairwiseModel::Remainder::addShared(unsigned row,
+                                         llvm::ArrayRef<const Reader *> readers,
+                                         unsigned column, Cost cost) {
   unsigned copy = domains.size();
   domains.push_back(2);
   Table pays;
@@ -157,7 +176,8 @@ void Remainder::addShared(unsigned row, llvm::ArrayRef<const Reader *> readers,
 }
 
 /// Who can have which column.
-Remainder::Columns Remainder::columnsOf(llvm::ArrayRef<Reader> readers) {
+PairwiseModel::Remainder::Columns
+PairwiseModel::Remainder::columnsOf(llvm::ArrayRef<Reader> readers) {
   Columns columns;
   for (const Reader &reader : readers)
     for (const auto &mine : reader.columns)
@@ -170,8 +190,9 @@ Remainder::Columns Remainder::columnsOf(llvm::ArrayRef<Reader> readers) {
 
 /// Charges the row for columns that a reader has in any case, and takes them
 /// from all readers.
-void Remainder::addCertain(unsigned row, std::vector<Reader> &readers,
-                           Cost cost) {
+void PairwiseModel::Remainder::addCertain(unsigned row,
+                                          std::vector<Reader> &readers,
+                                          Cost cost) {
   std::set<unsigned> certain;
   for (const Reader &reader : readers)
     for (unsigned column : reader.columns.front())
@@ -190,7 +211,8 @@ void Remainder::addCertain(unsigned row, std::vector<Reader> &readers,
     reader.keep([&](unsigned column) { return !certain.count(column); });
 }
 
-void Remainder::add(unsigned row, std::vector<Reader> readers, Cost cost) {
+void PairwiseModel::Remainder::add(unsigned row, std::vector<Reader> readers,
+                                   Cost cost, Key key) {
   addCertain(row, readers, cost);
   llvm::erase_if(readers, [](const Reader &reader) {
     return llvm::all_of(reader.columns,
@@ -200,7 +222,13 @@ void Remainder::add(unsigned row, std::vector<Reader> readers, Cost cost) {
     return;
   Columns columns = columnsOf(readers);
   if (isBetterTogether(row, readers, columns)) {
-    addTogether(row, readers, cost);
+    Scope scope{row};
+    for (const Reader &reader : readers)
+      scope.push_back(reader.var);
+    auto [table, isNew] = known.try_emplace(std::move(key));
+    if (isNew)
+      table->second = share(tableOf(row, readers, cost));
+    terms.push_back({std::move(scope), table->second});
     return;
   }
   for (const auto &[column, having] : columns)
@@ -208,8 +236,51 @@ void Remainder::add(unsigned row, std::vector<Reader> readers, Cost cost) {
       addShared(row, having, column, cost);
   for (Reader &reader : readers) {
     reader.keep([&](unsigned column) { return columns[column].size() == 1; });
-    addTogether(row, reader, cost);
+    add({row, reader.var}, tableOf(row, reader, cost));
   }
+}
+
+/// Adds what a group costs with its variables at `values`.
+void PairwiseModel::addTo(Remainder &rest, const Group &group,
+                          llvm::ArrayRef<Values> values) const {
+  const Values &rows = values[group.row];
+  std::vector<Remainder::Reader> readers;
+  Remainder::Key key{intptr_t(group.table.data())};
+  for (llvm::ArrayRef<unsigned> columns : group.own)
+    key.push_back(intptr_t(columns.data()));
+  key.insert(key.end(), rows.begin(), rows.end());
+  for (unsigned i = 0; i < group.numEdges; ++i) {
+    const Edge &edge = edges[group.firstEdge + i];
+    const Values &mine = values[edge.col];
+    auto reader = llvm::find_if(readers, [&](const Remainder::Reader &other) {
+      return other.var == edge.col;
+    });
+    if (reader == readers.end()) {
+      readers.push_back({edge.col, {}});
+      reader = std::prev(readers.end());
+      reader->columns.resize(mine.size());
+    }
+    for (auto [columns, value] : llvm::zip_equal(reader->columns, mine))
+      if (!llvm::is_contained(columns, edge.columnOf[value]))
+        columns.push_back(edge.columnOf[value]);
+    key.push_back(reader - readers.begin());
+    key.push_back(intptr_t(edge.columnOf.data()));
+    key.insert(key.end(), mine.begin(), mine.end());
+  }
+  auto cost = [&](unsigned row, unsigned column) {
+    // With a reader of its own, the row has paid for that column.
+    for (llvm::ArrayRef<unsigned> columns : group.own)
+      if (columns[rows[row]] == column)
+        return int64_t(0);
+    return group.table[size_t(rows[row]) * group.numColumns + column];
+  };
+  rest.add(group.row, std::move(readers), cost, std::move(key));
+  if (group.own.empty())
+    return;
+  std::vector<int64_t> own;
+  for (unsigned row : rows)
+    own.push_back(ownCost(group, row));
+  rest.add({group.row}, std::move(own));
 }
 
 /// Finds the least assignment of `values` by elimination, if tables are small
@@ -224,53 +295,27 @@ PairwiseModel::eliminate(llvm::ArrayRef<Values> values,
   if (entries > tableLimit / 4)
     return std::nullopt;
   llvm::SmallVector<unsigned> sizes;
-  for (const Values &mine : values)
+  Assignment only;
+  for (const Values &mine : values) {
     sizes.push_back(mine.size());
-  Remainder rest(sizes, tableLimit);
+    only.push_back(mine.front());
+  }
+  Remainder rest(sizes);
   int64_t settled = 0;
-  Assignment only(domains.size());
-  for (unsigned var = 0; var < domains.size(); ++var)
-    only[var] = values[var].front();
   for (const Group &group : groups) {
-    if (sizes[group.row] == 1 &&
+    bool isSettled =
+        sizes[group.row] == 1 &&
         llvm::all_of(
             llvm::ArrayRef(edges).slice(group.firstEdge, group.numEdges),
-            [&](const Edge &edge) { return sizes[edge.col] == 1; })) {
+            [&](const Edge &edge) { return sizes[edge.col] == 1; });
+    if (isSettled)
       settled = addCosts(settled, costOf(group, only));
-      continue;
-    }
-    std::vector<Remainder::Reader> readers;
-    for (unsigned i = 0; i < group.numEdges; ++i) {
-      const Edge &edge = edges[group.firstEdge + i];
-      auto mine = llvm::find_if(readers, [&](const Remainder::Reader &reader) {
-        return reader.var == edge.col;
-      });
-      if (mine == readers.end()) {
-        readers.push_back({edge.col, {}});
-        mine = std::prev(readers.end());
-        mine->columns.resize(sizes[edge.col]);
-      }
-      for (auto [columns, s] : llvm::zip_equal(mine->columns, values[edge.col]))
-        if (!llvm::is_contained(columns, edge.columnOf[s]))
-          columns.push_back(edge.columnOf[s]);
-    }
-    auto rowOf = [&](unsigned l) { return values[group.row][l]; };
-    rest.add(group.row, std::move(readers), [&](unsigned l, unsigned column) {
-      // With a reader of its own, the row has paid for that column.
-      for (llvm::ArrayRef<unsigned> columns : group.own)
-        if (columns[rowOf(l)] == column)
-          return int64_t(0);
-      return group.table[size_t(rowOf(l)) * group.numColumns + column];
-    });
-    if (group.own.empty())
-      continue;
-    std::vector<int64_t> own;
-    for (unsigned l = 0; l < sizes[group.row]; ++l)
-      own.push_back(ownCost(group, rowOf(l)));
-    rest.add({group.row}, std::move(own));
+    else
+      addTo(rest, group, values);
   }
   Elimination solver = rest.eliminate();
-  if (solver.plan(tableLimit).total > tableLimit)
+  if (solver.plan().largest > tableLimit ||
+      solver.distinctWork(tableLimit) > tableLimit)
     return std::nullopt;
   Elimination::Options limits;
   limits.tableLimit = tableLimit;

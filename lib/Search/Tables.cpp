@@ -57,11 +57,9 @@ int64_t mlir::tofu::search::strideOf(unsigned var,
   return 0;
 }
 
-llvm::SmallVector<Loop, 8>
-mlir::tofu::search::loopsOver(llvm::ArrayRef<unsigned> vars,
-                              llvm::ArrayRef<unsigned> scope,
-                              llvm::ArrayRef<unsigned> domains,
-                              int64_t numFirst) {
+llvm::SmallVector<Loop, 8> mlir::tofu::search::loopsOver(
+    llvm::ArrayRef<unsigned> vars, llvm::ArrayRef<unsigned> scope,
+    llvm::ArrayRef<unsigned> domains, int64_t numFirst) {
   llvm::SmallVector<Loop, 8> loops;
   for (auto [i, var] : llvm::enumerate(vars))
     append(loops, {i == 0 && numFirst > 0 ? numFirst : domains[var],

@@ -19,11 +19,13 @@
 #define TOFU_SEARCH_ELIMINATION_H
 
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/SmallVector.h"
 
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <vector>
 
 namespace mlir::tofu::search {
@@ -72,6 +74,10 @@ public:
   };
   Work plan(int64_t limit = Forbidden) const;
 
+  /// The total where tables that are equal, by what they are made from, are
+  /// built once, as `solve` does; no further than to more than `limit`.
+  int64_t distinctWork(int64_t limit) const;
+
   /// Finds the minimum. False if every assignment (or, when not exact, every
   /// one that was met) is forbidden. If not exact, the result is no worse than
   /// `hint`, where one is given.
@@ -98,7 +104,7 @@ private:
   /// A term, or a table that an elimination left behind.
   struct Factor {
     llvm::SmallVector<unsigned, 4> scope;
-    llvm::ArrayRef<int64_t> table;
+    unsigned table = 0;
     bool live = true; ///< no variable of it is eliminated
   };
   /// An eliminated variable and the factors that it was in.
@@ -109,8 +115,11 @@ private:
 
   void attach(Factor factor);
   llvm::SmallVector<unsigned, 8> liveFactors(unsigned var) const;
-  void eliminate(unsigned var, llvm::ArrayRef<unsigned> neighbours);
-  void leaveTable(llvm::ArrayRef<unsigned> scope, std::vector<int64_t> table);
+  void eliminate(unsigned var, llvm::ArrayRef<unsigned> neighbours, bool isDry);
+  void keep(std::vector<int64_t> table);
+  void leaveTable(llvm::ArrayRef<unsigned> scope, unsigned table, bool isDry);
+  using Key = llvm::SmallVector<unsigned, 16>;
+  Key keyOf(llvm::ArrayRef<unsigned> dims, llvm::ArrayRef<unsigned> of) const;
 
   int64_t valueOf(const Factor &factor, const Assignment &assignment) const;
   int64_t costOf(llvm::ArrayRef<unsigned> of,
@@ -133,8 +142,13 @@ private:
 
   llvm::SmallVector<unsigned> domains;
   std::vector<Factor> factors;
+  /// Tables, given or own: repeated parts of a graph share them.
+  std::vector<llvm::ArrayRef<int64_t>> tables;
   std::deque<std::vector<int64_t>> ownTables;
-  /// Per variable: the eliminated leaves' costs added up, as an own table.
+  llvm::DenseMap<const int64_t *, unsigned> given;
+  /// By what they are sums or least sums of.
+  std::map<Key, unsigned> numbers;
+  /// Per variable: the factor that adds the eliminated leaves' costs up.
   llvm::SmallVector<int> leaves;
   std::vector<llvm::SmallVector<unsigned, 4>> factorsOf;
   std::vector<Step> steps;

@@ -133,6 +133,7 @@ private:
   };
 
   struct Folder;
+  class Remainder;
   class View;
 
   std::vector<double> costsOfOthers(const Group &group) const;
@@ -149,6 +150,8 @@ private:
   int64_t costAround(unsigned var, const Assignment &assignment) const;
   int64_t costOf(const Group &group, const Assignment &assignment) const;
   int64_t integerBound() const;
+  void addTo(Remainder &rest, const Group &group,
+             llvm::ArrayRef<Values> values) const;
   std::optional<std::pair<int64_t, Assignment>>
   eliminate(llvm::ArrayRef<Values> values, int64_t tableLimit) const;
   bool finish(const Options &options, Result &result);

@@ -28,7 +28,12 @@ static constexpr unsigned kRadius = 5;
 /// Devices, and cuts of a variable, up to which all plans are looked at; else
 /// so many cuts of each, and none on more devices than those.
 static constexpr int64_t kMostDevices = 16;
-static constexpr size_t kMostCuts = 160, kFewCuts = 40;
+static constexpr size_t kMostCuts = 400, kFewCuts = 40;
+/// Entries between all pairs of variables up to which all plans are looked at.
+static constexpr int64_t kMostEntries = int64_t(1) << 23;
+/// Entries of the tables of an exact elimination that a search to the end may
+/// begin with.
+static constexpr int64_t kWholeTables = int64_t(1) << 28;
 static constexpr int64_t kMostDevicesByAxis = 256;
 /// The gap that counts as none where a part of the search is solved.
 static constexpr double kSolved = 1e-6;
@@ -64,6 +69,8 @@ PairwiseModel::Options JointSearch::limits() const {
   limits.leastProgress = options.leastProgress;
   limits.closeEnough = std::min(best.getCloseEnough(), kSolved);
   limits.tableLimit = options.tableLimit;
+  if (best.getCloseEnough() == 0)
+    limits.wholeLimit = kWholeTables;
   if (options.timeBudget > 0)
     limits.seconds = std::max(options.timeBudget - clock.seconds(), 0.0);
   return limits;
@@ -270,14 +277,16 @@ void JointSearch::searchNear(const Assignment &chosen) {
 bool JointSearch::isAffordable() const {
   if (mesh.numDevices() > kMostDevices)
     return false;
+  std::vector<unsigned> sizes;
   for (unsigned var = 0; var < space.numVariables(); ++var) {
     size_t cuts = 0;
     for (unsigned value = 0; value < degrees.getDomainSize(var); ++value)
       cuts += degrees.numArrangements(var, value);
     if (cuts > kMostCuts)
       return false;
+    sizes.push_back(cuts);
   }
-  return true;
+  return degrees.getModel().numEntries(sizes) <= kMostEntries;
 }
 
 JointSearch::Domains JointSearch::allArrangements() {

@@ -623,6 +623,10 @@ PairwiseModel::minimizeAlike(llvm::ArrayRef<unsigned> kinds,
   // Views have dropped what is in nothing as cheap as what was known then.
   leastKnown = std::min(leastKnown, result.minimum);
   upper = leastKnown;
+  if (!view && options.wholeLimit > 0 && solveWhole(options, result)) {
+    result.lowerBound = std::min(result.lowerBound, leastKnown);
+    return result;
+  }
   bool isTried = !hint;
   // Whether there is a gap left that is worth the effort.
   auto raise = [&] {

@@ -12,12 +12,15 @@
 
 #include "Tofu/Search/PairwiseModel.h"
 
+#include "EliminationOrder.h"
+
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/xxhash.h"
 
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numeric>
 #include <set>
 #include <unordered_map>
 
@@ -26,6 +29,10 @@ using namespace mlir::tofu::search;
 /// Entries of a table of a group with all its readers, at most.
 static constexpr int64_t kMostTogether = int64_t(1) << 24;
 
+/// Entries between pairs of variables that are worth a look ahead before tables
+/// are made.
+static constexpr int64_t kManyEntries = int64_t(1) << 20;
+
 /// The terms of an elimination over the values that are left. Variables with
 /// one value are in none.
 class PairwiseModel::Remainder {
@@ -33,7 +40,9 @@ public:
   using Scope = llvm::SmallVector<unsigned, 4>;
   using Table = std::vector<int64_t>;
 
-  explicit Remainder(llvm::ArrayRef<unsigned> domains) : domains(domains) {}
+  /// `hasTables`: else terms have their scopes only.
+  Remainder(llvm::ArrayRef<unsigned> domains, bool hasTables)
+      : domains(domains), hasTables(hasTables) {}
 
   /// For each value of a variable, the columns that it has.
   struct Reader {
@@ -63,6 +72,9 @@ public:
     return solver;
   }
 
+  /// Entries of the largest table of an elimination.
+  int64_t largestTable() const;
+
 private:
   /// The readers that can have a column, by column.
   using Columns = std::map<unsigned, llvm::SmallVector<const Reader *, 4>>;
@@ -77,6 +89,7 @@ private:
                  unsigned column, Cost cost);
 
   llvm::SmallVector<unsigned> domains;
+  bool hasTables;
   /// Tables, by a hash of what is in them: elimination does the same with equal
   /// ones just once.
   std::unordered_multimap<uint64_t, Table> tables;
@@ -84,7 +97,23 @@ private:
   std::vector<std::pair<Scope, llvm::ArrayRef<int64_t>>> terms;
 };
 
+int64_t PairwiseModel::Remainder::largestTable() const {
+  EliminationOrder order(domains);
+  for (auto &[scope, table] : terms) {
+    Scope choices;
+    llvm::copy_if(scope, std::back_inserter(choices),
+                  [&](unsigned var) { return domains[var] > 1; });
+    order.connect(choices);
+  }
+  int64_t largest = 0;
+  for (order.start(); !order.empty(); order.eliminate(order.next()))
+    largest = std::max(largest, order.nextSize());
+  return largest;
+}
+
 llvm::ArrayRef<int64_t> PairwiseModel::Remainder::share(Table table) {
+  if (!hasTables)
+    return {};
   uint64_t hash = llvm::xxh3_64bits(llvm::ArrayRef(
       reinterpret_cast<const uint8_t *>(table.data()), 8 * table.size()));
   auto [first, last] = tables.equal_range(hash);
@@ -226,7 +255,7 @@ void PairwiseModel::Remainder::add(unsigned row, std::vector<Reader> readers,
     for (const Reader &reader : readers)
       scope.push_back(reader.var);
     auto [table, isNew] = known.try_emplace(std::move(key));
-    if (isNew)
+    if (isNew && hasTables)
       table->second = share(tableOf(row, readers, cost));
     terms.push_back({std::move(scope), table->second});
     return;
@@ -236,7 +265,7 @@ void PairwiseModel::Remainder::add(unsigned row, std::vector<Reader> readers,
       addShared(row, having, column, cost);
   for (Reader &reader : readers) {
     reader.keep([&](unsigned column) { return columns[column].size() == 1; });
-    add({row, reader.var}, tableOf(row, reader, cost));
+    add({row, reader.var}, hasTables ? tableOf(row, reader, cost) : Table());
   }
 }
 
@@ -300,7 +329,14 @@ PairwiseModel::eliminate(llvm::ArrayRef<Values> values,
     sizes.push_back(mine.size());
     only.push_back(mine.front());
   }
-  Remainder rest(sizes);
+  if (entries > kManyEntries) {
+    Remainder scopes(sizes, /*hasTables=*/false);
+    for (const Group &group : groups)
+      addTo(scopes, group, values);
+    if (scopes.largestTable() > tableLimit)
+      return std::nullopt;
+  }
+  Remainder rest(sizes, /*hasTables=*/true);
   int64_t settled = 0;
   for (const Group &group : groups) {
     bool isSettled =
@@ -326,6 +362,17 @@ PairwiseModel::eliminate(llvm::ArrayRef<Values> values,
   for (unsigned var = 0; var < domains.size(); ++var)
     assignment[var] = values[var][found[var]];
   return std::pair(addCosts(solver.minimum(), settled), std::move(assignment));
+}
+
+/// Looks for the minimum among all values. True if that is known then.
+bool PairwiseModel::solveWhole(const Options &options, Result &result) {
+  for (unsigned var = 0; var < domains.size(); ++var) {
+    active[var].resize(domains[var]);
+    std::iota(active[var].begin(), active[var].end(), 0);
+  }
+  Options limits = options;
+  limits.tableLimit = options.wholeLimit;
+  return finish(limits, result);
 }
 
 /// Looks for the minimum among all values that are left. True if that is known

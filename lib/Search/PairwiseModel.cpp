@@ -65,6 +65,14 @@ void PairwiseModel::addGroup(unsigned row, llvm::ArrayRef<int64_t> table,
 // Costs
 //===----------------------------------------------------------------------===//
 
+int64_t PairwiseModel::numEntries(llvm::ArrayRef<unsigned> sizes) const {
+  int64_t entries = 0;
+  for (const Edge &edge : edges)
+    if (std::max(edge.row, edge.col) < sizes.size())
+      entries += int64_t(sizes[edge.row]) * sizes[edge.col];
+  return entries;
+}
+
 int64_t PairwiseModel::costOf(const Group &group,
                               const Assignment &assignment) const {
   const int64_t *row =

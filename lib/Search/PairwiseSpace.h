@@ -28,6 +28,7 @@ public:
   virtual ~PairwiseSpace();
 
   PairwiseModel &getModel() { return *model; }
+  const PairwiseModel &getModel() const { return *model; }
 
   /// Per variable: those with equal numbers have the same values.
   llvm::ArrayRef<unsigned> getDomainIds() const { return domainIds; }

@@ -52,6 +52,8 @@ public:
     double closeEnough = 0;
     /// Entries of all tables of the exact elimination at the end.
     int64_t tableLimit = int64_t(1) << 22;
+    /// The same at the beginning, among all values; none if 0.
+    int64_t wholeLimit = 0;
     /// The same where something better is looked for among some values.
     int64_t improvementLimit = int64_t(1) << 18;
     /// Drop values that are in nothing better than what is known. What is found
@@ -81,6 +83,10 @@ public:
                 unsigned numColumns, llvm::ArrayRef<Reader> readers);
 
   unsigned numVariables() const { return domains.size(); }
+
+  /// Entries between all pairs of variables that share a group, if the first
+  /// variables had so many values.
+  int64_t numEntries(llvm::ArrayRef<unsigned> sizes) const;
 
   /// The cost of an assignment.
   int64_t costOf(const Assignment &assignment) const;
@@ -154,6 +160,7 @@ private:
              llvm::ArrayRef<Values> values) const;
   std::optional<std::pair<int64_t, Assignment>>
   eliminate(llvm::ArrayRef<Values> values, int64_t tableLimit) const;
+  bool solveWhole(const Options &options, Result &result);
   bool finish(const Options &options, Result &result);
   void improve(const Options &options, Result &result);
   void offer(Assignment assignment, Result &result);

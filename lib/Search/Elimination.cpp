@@ -67,7 +67,7 @@ Elimination::Work Elimination::plan(int64_t limit) const {
   for (order.start(); !order.empty(); order.eliminate(order.next())) {
     work.largest = std::max(work.largest, order.nextSize());
     work.total = addCosts(work.total, order.nextSize());
-    if (work.total > limit)
+    if (work.largest > limit)
       break;
   }
   return work;
@@ -93,7 +93,7 @@ int64_t Elimination::distinctWork(int64_t limit) const {
 bool Elimination::solve(const Options &options, const Assignment *hint) {
   // Where a core is left anyway, large tables are not worth their time.
   int64_t limit = options.tableLimit;
-  if (plan().largest > limit)
+  if (plan(limit).largest > limit)
     limit = std::min(limit, options.coreLimit);
   EliminationOrder order(domains);
   for (const Factor &factor : factors)

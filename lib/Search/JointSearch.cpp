@@ -346,10 +346,10 @@ void JointSearch::run() {
   if (isOver())
     return;
   tell("axes");
-  if (isAffordable())
-    searchAll(kSolved);
-  else if (values && !isLarge)
+  if (values && !isLarge)
     searchNear(*values);
+  if (!isOver() && isAffordable())
+    searchAll(kSolved);
 }
 
 void JointSearch::refine() {

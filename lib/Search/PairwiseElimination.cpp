@@ -31,7 +31,7 @@ static constexpr int64_t kMostTogether = int64_t(1) << 24;
 
 /// Entries between pairs of variables that are worth a look ahead before tables
 /// are made.
-static constexpr int64_t kManyEntries = int64_t(1) << 20;
+static constexpr int64_t kManyEntries = int64_t(1) << 16;
 
 /// The terms of an elimination over the values that are left. Variables with
 /// one value are in none.
@@ -72,8 +72,8 @@ public:
     return solver;
   }
 
-  /// Entries of the largest table of an elimination.
-  int64_t largestTable() const;
+  /// Whether all tables of an elimination have at most so many entries.
+  bool fits(int64_t limit) const;
 
 private:
   /// The readers that can have a column, by column.
@@ -97,7 +97,7 @@ private:
   std::vector<std::pair<Scope, llvm::ArrayRef<int64_t>>> terms;
 };
 
-int64_t PairwiseModel::Remainder::largestTable() const {
+bool PairwiseModel::Remainder::fits(int64_t limit) const {
   EliminationOrder order(domains);
   for (auto &[scope, table] : terms) {
     Scope choices;
@@ -105,10 +105,10 @@ int64_t PairwiseModel::Remainder::largestTable() const {
                   [&](unsigned var) { return domains[var] > 1; });
     order.connect(choices);
   }
-  int64_t largest = 0;
-  for (order.start(); !order.empty(); order.eliminate(order.next()))
-    largest = std::max(largest, order.nextSize());
-  return largest;
+  order.start();
+  while (!order.empty() && order.nextSize() <= limit)
+    order.eliminate(order.next());
+  return order.empty();
 }
 
 llvm::ArrayRef<int64_t> PairwiseModel::Remainder::share(Table table) {
@@ -333,7 +333,7 @@ PairwiseModel::eliminate(llvm::ArrayRef<Values> values,
     Remainder scopes(sizes, /*hasTables=*/false);
     for (const Group &group : groups)
       addTo(scopes, group, values);
-    if (scopes.largestTable() > tableLimit)
+    if (!scopes.fits(tableLimit))
       return std::nullopt;
   }
   Remainder rest(sizes, /*hasTables=*/true);
@@ -350,7 +350,7 @@ PairwiseModel::eliminate(llvm::ArrayRef<Values> values,
       addTo(rest, group, values);
   }
   Elimination solver = rest.eliminate();
-  if (solver.plan().largest > tableLimit ||
+  if (solver.plan(tableLimit).largest > tableLimit ||
       solver.distinctWork(tableLimit) > tableLimit)
     return std::nullopt;
   Elimination::Options limits;

@@ -68,7 +68,7 @@ public:
   void add(llvm::ArrayRef<unsigned> scope, llvm::ArrayRef<int64_t> table);
 
   /// Entries of the tables that an exact solution would build; no further than
-  /// to a total of more than `limit`.
+  /// to one of more than `limit`.
   struct Work {
     int64_t largest = 1, total = 0;
   };

@@ -10,7 +10,9 @@
 
 #include "IndexKey.h"
 
+#include "llvm/ADT/IntEqClasses.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/xxhash.h"
 
 using namespace mlir::tofu::search;
 
@@ -137,6 +139,68 @@ PairwiseSpace::Key PairwiseSpace::signatureOf(const Use &use) const {
   return key;
 }
 
+/// The one of all equal groups that is kept.
+const PairwiseSpace::Columns *PairwiseSpace::share(Columns group) {
+  uint64_t hash = llvm::xxh3_64bits(llvm::ArrayRef(
+      reinterpret_cast<const uint8_t *>(group.table.data()),
+      group.table.size() * sizeof(group.table.front())));
+  auto [first, last] = distinct.equal_range(hash);
+  for (; first != last; ++first)
+    if (first->second == group)
+      return &first->second;
+  return &distinct.emplace(hash, std::move(group))->second;
+}
+
+/// Readers that share no column with others are a group of their own.
+PairwiseSpace::Reads PairwiseSpace::split(const Columns &group) {
+  unsigned numRows = group.table.size() / std::max(group.numColumns, 1u);
+  auto isPaid = [&](unsigned column) {
+    for (unsigned row = 0; row < numRows; ++row)
+      if (group.table[size_t(row) * group.numColumns + column] != 0)
+        return true;
+    return false;
+  };
+  llvm::IntEqClasses classes(group.columnsOf.size());
+  std::vector<int> firstReader(group.numColumns, -1);
+  for (unsigned column = 0; column < group.numColumns; ++column)
+    if (!isPaid(column))
+      firstReader[column] = -2;
+  for (auto [kind, mine] : llvm::enumerate(group.columnsOf))
+    for (unsigned column : mine) {
+      if (firstReader[column] >= 0)
+        classes.join(firstReader[column], kind);
+      else if (firstReader[column] == -1)
+        firstReader[column] = kind;
+    }
+  classes.compress();
+  Reads reads;
+  reads.placeOf.resize(group.columnsOf.size());
+  for (unsigned number = 0; number < classes.getNumClasses(); ++number) {
+    Columns part;
+    Numbering<unsigned> numbers;
+    std::vector<unsigned> kept;
+    for (auto [kind, mine] : llvm::enumerate(group.columnsOf)) {
+      if (classes[kind] != number)
+        continue;
+      reads.placeOf[kind] = {number, unsigned(part.columnsOf.size())};
+      std::vector<unsigned> &renumbered = part.columnsOf.emplace_back();
+      for (unsigned column : mine) {
+        auto [at, isNew] = numbers(column);
+        renumbered.push_back(at);
+        if (isNew)
+          kept.push_back(column);
+      }
+    }
+    part.numColumns = kept.size();
+    for (unsigned row = 0; row < numRows; ++row)
+      for (unsigned column : kept)
+        part.table.push_back(
+            group.table[size_t(row) * group.numColumns + column]);
+    reads.parts.push_back(share(std::move(part)));
+  }
+  return reads;
+}
+
 void PairwiseSpace::addGroup(unsigned row, const Value &value,
                              llvm::ArrayRef<Use> uses) {
   Key key{int64_t(domainIds[row]), value.elementBytes, /*writes=*/0,
@@ -156,13 +220,21 @@ void PairwiseSpace::addGroup(unsigned row, const Value &value,
     signatures.push_back(std::move(signature));
     examples.push_back(use);
   }
-  auto [group, isNew] = columns.try_emplace(std::move(key));
-  if (isNew)
-    fillReads(group->second, row, value, examples);
-  llvm::SmallVector<PairwiseModel::Reader> readers;
-  for (auto [use, example] : llvm::zip_equal(uses, exampleOf))
-    readers.push_back({use.var, group->second.columnsOf[example]});
-  model->addGroup(row, group->second.table, group->second.numColumns, readers);
+  auto [known, isNew] = reads.try_emplace(std::move(key));
+  if (isNew) {
+    Columns group;
+    fillReads(group, row, value, examples);
+    known->second = split(group);
+  }
+  const Reads &mine = known->second;
+  std::vector<llvm::SmallVector<PairwiseModel::Reader, 4>> readers(
+      mine.parts.size());
+  for (auto [use, example] : llvm::zip_equal(uses, exampleOf)) {
+    auto [part, kind] = mine.placeOf[example];
+    readers[part].push_back({use.var, mine.parts[part]->columnsOf[kind]});
+  }
+  for (auto [part, some] : llvm::zip_equal(mine.parts, readers))
+    model->addGroup(row, part->table, part->numColumns, some);
 }
 
 void PairwiseSpace::addReads() {
@@ -222,12 +294,14 @@ void PairwiseSpace::addWrites() {
       appendIndex(key, result.index);
       for (const IterationDim &dim : op.dims)
         key.append({dim.size, int64_t(dim.kind), dim.additive});
-      auto [group, isNew] = columns.try_emplace(std::move(key));
-      if (isNew)
-        fillWrites(group->second, row, i, j);
-      model->addGroup(
-          row, group->second.table, group->second.numColumns,
-          PairwiseModel::Reader{col, group->second.columnsOf.front()});
+      const Columns *&group = columns[std::move(key)];
+      if (!group) {
+        Columns fresh;
+        fillWrites(fresh, row, i, j);
+        group = share(std::move(fresh));
+      }
+      model->addGroup(row, group->table, group->numColumns,
+                      PairwiseModel::Reader{col, group->columnsOf.front()});
     }
 }
 
@@ -237,14 +311,15 @@ void PairwiseSpace::addWork() {
     unsigned var = space.variableOfOperator(i);
     Key key{int64_t(domainIds[var]), 0, /*work=*/2};
     key.append(workSignature(graph, op));
-    auto [entry, isNew] = columns.try_emplace(std::move(key));
-    Columns &group = entry->second;
-    if (isNew) {
-      group.numColumns = 1;
-      group.columnsOf.emplace_back(domainSizes[var], 0);
-      fillWork(group, i);
+    const Columns *&group = columns[std::move(key)];
+    if (!group) {
+      Columns fresh;
+      fresh.numColumns = 1;
+      fresh.columnsOf.emplace_back(domainSizes[var], 0);
+      fillWork(fresh, i);
+      group = share(std::move(fresh));
     }
-    model->addGroup(var, group.table, group.numColumns,
-                    PairwiseModel::Reader{var, group.columnsOf.front()});
+    model->addGroup(var, group->table, group->numColumns,
+                    PairwiseModel::Reader{var, group->columnsOf.front()});
   }
 }

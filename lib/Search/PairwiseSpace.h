@@ -20,6 +20,7 @@
 
 #include <map>
 #include <memory>
+#include <unordered_map>
 
 namespace mlir::tofu::search {
 
@@ -75,6 +76,11 @@ protected:
     std::vector<int64_t> table;
     unsigned numColumns = 0;
     std::vector<std::vector<unsigned>> columnsOf; ///< per kind of reader
+
+    bool operator==(const Columns &o) const {
+      return table == o.table && numColumns == o.numColumns &&
+             columnsOf == o.columnsOf;
+    }
   };
 
   PairwiseSpace(const PartitionGraph &graph, const PlanSpace &space,
@@ -114,6 +120,7 @@ private:
   void tieInitials();
   Key signatureOf(const Use &use) const;
   void addReads();
+  const Columns *share(Columns group);
   void addGroup(unsigned row, const Value &value, llvm::ArrayRef<Use> uses);
   void addWrites();
   void addWork();
@@ -123,7 +130,19 @@ private:
   std::vector<Initial> initials;
   /// Per domain of such a variable: its ties to the operator and the result.
   std::map<unsigned, std::pair<Columns, Columns>> ties;
-  std::map<Key, Columns> columns;
+  /// Readers of a value, by kind: those that share columns, and which they are
+  /// of these.
+  struct Reads {
+    std::vector<const Columns *> parts;
+    std::vector<std::pair<unsigned, unsigned>> placeOf; ///< part, kind in it
+  };
+  Reads split(const Columns &group);
+
+  /// By what they depend on, and all that differ, by a hash: the slices of a
+  /// loop that was unrolled cost the same wherever they are.
+  std::map<Key, Reads> reads;
+  std::map<Key, const Columns *> columns;
+  std::unordered_multimap<uint64_t, Columns> distinct;
   std::unique_ptr<PairwiseModel> model;
 };
 

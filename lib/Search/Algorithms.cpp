@@ -19,9 +19,9 @@ using namespace mlir::tofu::search;
 /// further.
 static constexpr double kCloseGap = 1e-4;
 
-/// Operators and values of programs that are searched to the end, and how many
-/// of them may differ where large tables are worth their time.
-static constexpr unsigned kFewVariables = 2000, kFewClasses = 200;
+/// How many operators and values may differ where large tables are worth their
+/// time.
+static constexpr unsigned kFewClasses = 200;
 
 /// What is joined where no plan must be lost. Times are not like bytes: going
 /// by way of another layout may take less, and so may parts that are cut
@@ -144,8 +144,7 @@ SearchResult mlir::tofu::search::searchKBest(const PartitionGraph &graph,
   JointSearch search(graph, mesh, mine, best);
   result.variables = search.numVariables();
   result.classes = search.numClasses();
-  bool isSmall =
-      search.numVariables() <= kFewVariables && search.isAffordable();
+  bool isSmall = search.isSmall() && search.isAffordable();
   if (isSmall)
     best.setCloseEnough(0);
   if (!best.get())

@@ -28,9 +28,11 @@ static constexpr unsigned kRadius = 5;
 /// Devices, and cuts of a variable, up to which all plans are looked at; else
 /// so many cuts of each, and none on more devices than those.
 static constexpr int64_t kMostDevices = 16;
-static constexpr size_t kMostCuts = 400, kFewCuts = 40;
-/// Entries between all pairs of variables up to which all plans are looked at.
-static constexpr int64_t kMostEntries = int64_t(1) << 23;
+static constexpr size_t kMostCuts = 400, kFewCuts[] = {40, 64};
+/// Entries between all pairs of variables that differ up to which all plans are
+/// looked at, in small programs and in others.
+static constexpr int64_t kMostEntries = int64_t(1) << 22,
+                         kManyEntries = int64_t(1) << 21;
 /// Entries of the tables of an exact elimination that a search to the end may
 /// begin with.
 static constexpr int64_t kWholeTables = int64_t(1) << 28;
@@ -251,7 +253,7 @@ void JointSearch::improve() {
 
 /// Looks among the degrees that the bound speaks for, as many of each variable
 /// as make a few cuts.
-void JointSearch::searchNear(const Assignment &chosen) {
+void JointSearch::searchNear(const Assignment &chosen, size_t fewCuts) {
   Domains given = arrangements([&](unsigned var) {
     llvm::ArrayRef<double> excess =
         folding.model->getExcess(folding.classOf[var]);
@@ -262,7 +264,7 @@ void JointSearch::searchNear(const Assignment &chosen) {
              std::tuple(b != chosen[var], excess[b], b);
     });
     size_t cuts = 0, kept = 0;
-    while (kept < order.size() && cuts <= kFewCuts)
+    while (kept < order.size() && cuts <= fewCuts)
       cuts += degrees.numArrangements(var, order[kept++]);
     order.resize(kept);
     llvm::sort(order);
@@ -277,16 +279,18 @@ void JointSearch::searchNear(const Assignment &chosen) {
 bool JointSearch::isAffordable() const {
   if (mesh.numDevices() > kMostDevices)
     return false;
-  std::vector<unsigned> sizes;
+  // Variables that look alike are as much work as one.
+  std::vector<unsigned> sizes(folding.model->numVariables());
   for (unsigned var = 0; var < space.numVariables(); ++var) {
     size_t cuts = 0;
     for (unsigned value = 0; value < degrees.getDomainSize(var); ++value)
       cuts += degrees.numArrangements(var, value);
     if (cuts > kMostCuts)
       return false;
-    sizes.push_back(cuts);
+    sizes[folding.classOf[var]] = cuts;
   }
-  return degrees.getModel().numEntries(sizes) <= kMostEntries;
+  return folding.model->numEntries(sizes) <=
+         (isSmall() ? kMostEntries : kManyEntries);
 }
 
 JointSearch::Domains JointSearch::allArrangements() {
@@ -346,8 +350,9 @@ void JointSearch::run() {
   if (isOver())
     return;
   tell("axes");
-  if (values && !isLarge)
-    searchNear(*values);
+  for (size_t fewCuts : kFewCuts)
+    if (values && !isLarge && !isOver())
+      searchNear(*values, fewCuts);
   if (!isOver() && isAffordable())
     searchAll(kSolved);
 }

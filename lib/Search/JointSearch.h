@@ -103,18 +103,24 @@ public:
   /// Whether all plans can be looked at.
   bool isAffordable() const;
 
+  /// Whether a program has so few operators and values that it is searched to
+  /// the end.
+  bool isSmall() const { return numVariables() <= kFewVariables; }
+
   /// What folding made of the space.
   unsigned numVariables() const { return space.numVariables(); }
   unsigned numClasses() const { return folding.model->numVariables(); }
 
 private:
+  static constexpr unsigned kFewVariables = 2000;
+
   using Domains = std::vector<const AxisSpace::Domain *>;
 
   PairwiseModel::Options limits() const;
   std::optional<Assignment> solveDegrees();
   void arrange(const Assignment &degrees);
   void arrangeByAxis(const Assignment &degrees);
-  void searchNear(const Assignment &degrees);
+  void searchNear(const Assignment &degrees, size_t fewCuts);
   void tell(llvm::StringRef what) const;
   Domains allArrangements();
   int64_t searchAll(double closeEnough);

@@ -43,8 +43,9 @@ struct CollectiveSummary {
 } // namespace
 
 static StringRef getName(TofuCollectiveKind kind) {
-  static const StringLiteral names[] = {
-      "all_reduce", "all_gather", "reduce_scatter", "all_to_all", "fetch"};
+  static const StringLiteral names[] = {"all_reduce",     "all_gather",
+                                        "reduce_scatter", "all_to_all",
+                                        "fetch",          "broadcast"};
   static_assert(std::size(names) == TOFU_NUM_COLLECTIVE_KINDS,
                 "one name per kind");
   return names[kind];

@@ -6,6 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "BufferAccesses.h"
+#include "CollectiveTables.h"
 #include "KernelRecords.h"
 #include "RuntimeCalls.h"
 #include "Tofu/Conversion/Passes.h"
@@ -13,7 +15,6 @@
 #include "Tofu/Dialect/BufferOps.h"
 #include "Tofu/Dialect/Placement.h"
 #include "Tofu/Runtime/Runtime.h"
-#include "Tofu/Search/ReshardPlanner.h"
 
 #include "mlir/Conversion/LLVMCommon/MemRefBuilder.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -33,13 +34,6 @@ namespace mlir::tofu {
 using namespace mlir;
 using namespace mlir::tofu;
 
-/// Bytes of one element in memory.
-static int64_t getElementBytes(Type type) {
-  if (auto complex = dyn_cast<ComplexType>(type))
-    return 2 * getElementBytes(complex.getElementType());
-  return type.isIndex() ? 8 : llvm::divideCeil(type.getIntOrFloatBitWidth(), 8);
-}
-
 /// True for types that have a size in memory that the runtime knows.
 static bool hasElementBytes(Type type) {
   return isa<ComplexType>(type) ? getRuntimeType(type).has_value()
@@ -49,89 +43,6 @@ static bool hasElementBytes(Type type) {
 /// True if the address and size of the buffer's elements are known.
 static bool canAccess(MemRefType type) {
   return hasElementBytes(type.getElementType()) && type.isStrided();
-}
-
-/// Appends the number of each device in its coordinates of `axes`.
-static void appendNumbers(SmallVectorImpl<int64_t> &table,
-                          const search::Mesh &mesh, const search::Axes &axes) {
-  for (int64_t device = 0; device < mesh.numDevices(); ++device)
-    table.push_back(mesh.number(device, axes));
-}
-
-static void appendBoxes(SmallVectorImpl<int64_t> &table,
-                        ArrayRef<search::Box> boxes) {
-  for (const search::Box &box : boxes)
-    for (search::Interval interval : box)
-      table.append({interval.lo, interval.hi});
-}
-
-/// Appends a geometry (Tofu/Runtime/Runtime.h) but for its placements.
-static void appendShape(SmallVectorImpl<int64_t> &table,
-                        ArrayRef<int64_t> shape, const search::Mesh &mesh) {
-  table.append({static_cast<int64_t>(shape.size()), mesh.numAxes()});
-  llvm::append_range(table, mesh.sizes);
-  for (int64_t size : shape)
-    table.push_back(ShapedType::isDynamic(size) ? TOFU_UNKNOWN : size);
-}
-
-/// Appends a placement of a geometry.
-static void appendPlacement(SmallVectorImpl<int64_t> &table,
-                            const search::Placement &placement) {
-  table.push_back(placement.dimSizes.size());
-  for (auto [size, axes] :
-       llvm::zip_equal(placement.dimSizes, placement.dimAxes)) {
-    table.push_back(size == search::kUnknownSize    ? TOFU_UNKNOWN
-                    : size == search::kCoveringSize ? TOFU_COVERING
-                                                    : size);
-    table.push_back(axes.size());
-    llvm::append_range(table, axes);
-  }
-  for (const search::LinearExpr &expr : placement.index) {
-    table.push_back(expr.whole ? TOFU_UNKNOWN : int64_t(expr.terms.size()));
-    table.push_back(expr.constant);
-    for (auto [dim, coefficient] : expr.terms)
-      table.append({dim, coefficient});
-  }
-}
-
-/// The table of Tofu/Runtime/Runtime.h for a collective.
-static FailureOr<SmallVector<int64_t>>
-makeCollectiveTable(CollectiveBufferOp op) {
-  Type element = getElementTypeOrSelf(op.getSource().getType());
-  std::optional<TofuElementType> type = getRuntimeType(element);
-  if (!type)
-    return op.emitOpError()
-           << "the runtime does not know elements of type " << element;
-  MeshOp meshOp = lookupMesh(op, op.getFrom().getMesh());
-  search::Mesh mesh = meshOp.getMesh();
-  search::PartialAxes axes(resolvePartial(op.getFrom(), mesh),
-                           resolvePartial(op.getTo(), mesh), mesh);
-  int64_t addends = mesh.numCoordinates(axes.combined),
-          slots = mesh.numCoordinates(axes.added);
-  auto combiner = addends > 1 ? op.getFrom().getCombiner()
-                  : slots > 1 ? op.getTo().getCombiner()
-                              : Combiner::None;
-  ArrayRef<int64_t> shape = op.getGlobalShape();
-  SmallVector<int64_t> table = {TOFU_TABLE_VERSION,
-                                static_cast<int64_t>(op.getKind()),
-                                static_cast<int64_t>(combiner),
-                                *type,
-                                static_cast<int64_t>(shape.size()),
-                                mesh.numDevices(),
-                                addends,
-                                slots};
-  appendNumbers(table, mesh, axes.kept);
-  appendNumbers(table, mesh, axes.combined);
-  appendNumbers(table, mesh, axes.added);
-  if (ShapedType::isDynamicShape(shape)) {
-    appendShape(table, shape, mesh);
-    appendPlacement(table, op.getFrom().getPlacement(shape, mesh));
-    appendPlacement(table, op.getTo().getPlacement(shape, mesh));
-    return table;
-  }
-  appendBoxes(table, getBoxes(op.getFrom(), shape, meshOp));
-  appendBoxes(table, getBoxes(op.getTo(), shape, meshOp));
-  return table;
 }
 
 /// The table of Tofu/Runtime/Runtime.h for a contraction.
@@ -162,7 +73,8 @@ namespace {
 class Converter {
 public:
   Converter(ModuleOp module)
-      : calls(module), kernels(module), builder(module.getContext()) {}
+      : accesses(module), calls(module), kernels(module),
+        builder(module.getContext()) {}
 
   LogicalResult convert(Operation *op) {
     builder.setInsertionPoint(op);
@@ -171,9 +83,10 @@ public:
             .Case<memref::AllocOp, memref::DeallocOp, GlobalMemoryOp,
                   cf::AssertOp, DeviceIdOp, ShardOffsetOp, ShardSizeOp,
                   ContractOp, CollectiveBufferOp, gpu::LaunchFuncOp,
-                  memref::LoadOp, memref::StoreOp, memref::GetGlobalOp>(
+                  memref::LoadOp, memref::StoreOp, memref::GetGlobalOp, CallOp>(
                 [&](auto typed) { return rewrite(typed); });
-    if (succeeded(result))
+    // The call itself comes later.
+    if (succeeded(result) && !isa<CallOp>(op))
       op->erase();
     return result;
   }
@@ -207,21 +120,19 @@ private:
   bool canPass(Type type);
   void passArgument(Location loc, Value value,
                     SmallVectorImpl<Value> &addresses);
+  SmallVector<int64_t> describeArguments(gpu::LaunchFuncOp op,
+                                         gpu::GPUFuncOp kernel);
   LogicalResult rewrite(memref::LoadOp op);
   LogicalResult rewrite(memref::StoreOp op);
-  Value getElement(Location loc, Value buffer, ValueRange indices);
   LogicalResult rewrite(memref::GetGlobalOp op);
+  LogicalResult rewrite(CallOp op);
 
-  /// Calls `name` with stream, table, location and the descriptors of buffers.
-  /// Between table and location may come the address of sizes.
-  void callWithTable(Operation *op, StringRef name, ArrayRef<int64_t> table,
-                     ValueRange buffers, Value sizes = {});
   Value getStream(Operation *op);
 
+  BufferAccesses accesses;
   RuntimeCalls calls;
   KernelRecords kernels;
   OpBuilder builder;
-  DenseMap<Operation *, Value> streams;
 };
 
 } // namespace
@@ -383,7 +294,8 @@ LogicalResult Converter::rewrite(ContractOp op) {
   FailureOr<SmallVector<int64_t>> table = makeContractTable(op);
   if (failed(table))
     return failure();
-  callWithTable(op, "tofuContract", *table, op.getOperands());
+  calls.callWithTable(builder, op, "tofuContract", getStream(op), *table,
+                      op.getOperands());
   return success();
 }
 
@@ -391,13 +303,7 @@ LogicalResult Converter::rewrite(CollectiveBufferOp op) {
   FailureOr<SmallVector<int64_t>> table = makeCollectiveTable(op);
   if (failed(table))
     return failure();
-  SmallVector<Value> buffers = {op.getSource(), op.getDest()};
-  if (op.getShape().isStatic()) {
-    callWithTable(op, "tofuCollective", *table, buffers);
-    return success();
-  }
-  callWithTable(op, "tofuCollectiveOfSizes", *table, buffers,
-                calls.getSizes(builder, op.getLoc(), op.getDynamicSizes()));
+  callCollective(calls, builder, op, getStream(op), *table);
   return success();
 }
 
@@ -427,6 +333,28 @@ void Converter::passArgument(Location loc, Value value,
   }
 }
 
+/// What TofuKernel says of each argument.
+SmallVector<int64_t> Converter::describeArguments(gpu::LaunchFuncOp op,
+                                                  gpu::GPUFuncOp kernel) {
+  constexpr int64_t kWordBytes = 8;
+  SmallVector<Access> known(accesses.getArguments(kernel));
+  DataLayout layout = DataLayout::closest(op);
+  SmallVector<int64_t> words;
+  for (auto [i, value] : llvm::enumerate(op.getKernelOperands())) {
+    auto type = dyn_cast<MemRefType>(value.getType());
+    if (!type) {
+      Type passed = calls.getTypes().convertType(value.getType());
+      words.append({int64_t(layout.getTypeSize(passed)), 0});
+      continue;
+    }
+    words.append({kWordBytes, (known[i].reads ? TOFU_READS : 0) |
+                                  (known[i].writes ? TOFU_WRITES : 0)});
+    for (size_t rest = getPassedFields(type).size(); --rest;)
+      words.append({kWordBytes, 0});
+  }
+  return words;
+}
+
 LogicalResult Converter::rewrite(gpu::LaunchFuncOp op) {
   Location loc = op.getLoc();
   gpu::GPUFuncOp kernel = kernels.lookup(op);
@@ -441,6 +369,7 @@ LogicalResult Converter::rewrite(gpu::LaunchFuncOp op) {
       return op.emitOpError() << "can't pass a value of " << value.getType();
   for (Value value : op.getKernelOperands())
     passArgument(loc, value, addresses);
+  kernels.setArguments(kernel, describeArguments(op, kernel));
   gpu::KernelDim3 grid = op.getGridSizeOperandValues(),
                   block = op.getBlockSizeOperandValues();
   Value shape = calls.getSizes(
@@ -452,23 +381,6 @@ LogicalResult Converter::rewrite(gpu::LaunchFuncOp op) {
   return success();
 }
 
-/// The address of an element.
-Value Converter::getElement(Location loc, Value buffer, ValueRange indices) {
-  auto type = cast<MemRefType>(buffer.getType());
-  MemRefDescriptor descriptor(calls.castToLLVM(builder, loc, buffer));
-  Value number = descriptor.offset(builder, loc);
-  for (auto [dim, index] : llvm::enumerate(indices)) {
-    Value distance =
-        LLVM::MulOp::create(builder, loc, calls.castToLLVM(builder, loc, index),
-                            descriptor.stride(builder, loc, dim));
-    number = LLVM::AddOp::create(builder, loc, number, distance);
-  }
-  return LLVM::GEPOp::create(
-      builder, loc, calls.getPointerType(),
-      calls.getTypes().convertType(type.getElementType()),
-      descriptor.alignedPtr(builder, loc), ArrayRef<LLVM::GEPArg>{number});
-}
-
 LogicalResult Converter::rewrite(memref::LoadOp op) {
   Location loc = op.getLoc();
   if (!canAccess(op.getMemRefType()))
@@ -478,7 +390,7 @@ LogicalResult Converter::rewrite(memref::LoadOp op) {
   Value host = calls.getMemory(builder, loc, element, /*slot=*/0);
   calls.call(builder, loc, "tofuRead", {},
              {getStream(op), host,
-              getElement(loc, op.getMemRef(), op.getIndices()),
+              calls.getElement(builder, loc, op.getMemRef(), op.getIndices()),
               calls.getWord(builder, loc, getElementBytes(op.getType()))});
   Value value = LLVM::LoadOp::create(builder, loc, element, host);
   op.replaceAllUsesWith(calls.castFromLLVM(builder, loc, value, op.getType()));
@@ -494,7 +406,8 @@ LogicalResult Converter::rewrite(memref::StoreOp op) {
   Value host = calls.getAddress(
       builder, loc, calls.castToLLVM(builder, loc, value), /*slot=*/0);
   calls.call(builder, loc, "tofuWrite", {},
-             {getStream(op), getElement(loc, op.getMemRef(), op.getIndices()),
+             {getStream(op),
+              calls.getElement(builder, loc, op.getMemRef(), op.getIndices()),
               host,
               calls.getWord(builder, loc, getElementBytes(value.getType()))});
   return success();
@@ -515,31 +428,14 @@ LogicalResult Converter::rewrite(memref::GetGlobalOp op) {
   return success();
 }
 
-Value Converter::getStream(Operation *op) {
-  auto function = op->getParentOfType<func::FuncOp>();
-  Value &stream = streams[function];
-  if (!stream) {
-    OpBuilder atEntry = OpBuilder::atBlockBegin(&function.front());
-    stream = calls.call(atEntry, function.getLoc(), "tofuStream",
-                        calls.getPointerType(), {});
-  }
-  return stream;
+/// A function of the user's knows no stream.
+LogicalResult Converter::rewrite(CallOp op) {
+  calls.call(builder, op.getLoc(), "tofuSynchronize", {}, {});
+  return success();
 }
 
-void Converter::callWithTable(Operation *op, StringRef name,
-                              ArrayRef<int64_t> table, ValueRange buffers,
-                              Value sizes) {
-  Location loc = op->getLoc();
-  SmallVector<Value> operands = {getStream(op),
-                                 calls.getTable(builder, loc, table)};
-  if (sizes)
-    operands.push_back(sizes);
-  operands.push_back(calls.getText(builder, loc, describeLocation(loc)));
-  for (auto [slot, buffer] : llvm::enumerate(buffers)) {
-    auto [rank, descriptor] = calls.getDescriptor(builder, loc, buffer, slot);
-    operands.append({rank, descriptor});
-  }
-  calls.call(builder, loc, name, {}, operands);
+Value Converter::getStream(Operation *op) {
+  return calls.getStream(op->getParentOfType<func::FuncOp>(), TOFU_COMPUTE);
 }
 
 namespace {

@@ -18,12 +18,15 @@ using namespace mlir::tofu;
 /// The attribute of a kernel that names its record.
 static constexpr StringLiteral kRecord = "record";
 
+/// The one that says what it takes.
+static constexpr StringLiteral kArguments = "record_arguments";
+
 /// TofuKernel.
 static LLVM::LLVMStructType getRecordType(MLIRContext *context) {
   Type word = IntegerType::get(context, 64);
   Type pointer = LLVM::LLVMPointerType::get(context);
   return LLVM::LLVMStructType::getLiteral(
-      context, {word, pointer, pointer, word, pointer});
+      context, {word, pointer, pointer, word, pointer, word, pointer});
 }
 
 gpu::GPUFuncOp KernelRecords::lookup(gpu::LaunchFuncOp launch) {
@@ -49,6 +52,12 @@ Value KernelRecords::getRecord(OpBuilder &builder, Location loc,
       name.getAttr());
 }
 
+void KernelRecords::setArguments(gpu::GPUFuncOp kernel,
+                                 ArrayRef<int64_t> words) {
+  kernel->setAttr(kArguments,
+                  DenseI64ArrayAttr::get(module.getContext(), words));
+}
+
 void KernelRecords::define(RuntimeCalls &calls, SymbolOpInterface kernel,
                            LLVM::GlobalOp image, int64_t imageBytes,
                            FlatSymbolRefAttr onHost) {
@@ -67,11 +76,17 @@ void KernelRecords::define(RuntimeCalls &calls, SymbolOpInterface kernel,
       return LLVM::ZeroOp::create(builder, loc, pointer);
     return LLVM::AddressOfOp::create(builder, loc, pointer, symbol.getAttr());
   };
+  auto words = kernel->getAttrOfType<DenseI64ArrayAttr>(kArguments);
+  bool takesAny = words && !words.empty();
   Value fields[] = {
       calls.getWord(builder, loc, TOFU_TABLE_VERSION),
       calls.getText(builder, loc, kernel.getName()),
       address(image ? FlatSymbolRefAttr::get(image) : FlatSymbolRefAttr()),
-      calls.getWord(builder, loc, imageBytes), address(onHost)};
+      calls.getWord(builder, loc, imageBytes),
+      address(onHost),
+      calls.getWord(builder, loc, takesAny ? words.size() / 2 : 0),
+      takesAny ? calls.getTable(builder, loc, words.asArrayRef())
+               : Value(LLVM::ZeroOp::create(builder, loc, pointer))};
   Value whole = LLVM::PoisonOp::create(builder, loc, record.getGlobalType());
   for (auto [i, field] : llvm::enumerate(fields))
     whole = LLVM::InsertValueOp::create(builder, loc, whole, field, i);

@@ -32,6 +32,10 @@ public:
   /// The address of the kernel's record, which is declared if it isn't yet.
   Value getRecord(OpBuilder &builder, Location loc, gpu::GPUFuncOp kernel);
 
+  /// Says what the kernel takes, as TofuKernel has it; the same for all
+  /// launches.
+  void setArguments(gpu::GPUFuncOp kernel, ArrayRef<int64_t> words);
+
   /// Defines the record of a kernel, in whatever dialect it is, if it has one.
   /// `image` is a global, or null; `onHost` is the name of a function, or null.
   void define(RuntimeCalls &calls, SymbolOpInterface kernel,

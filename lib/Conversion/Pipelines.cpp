@@ -69,9 +69,11 @@ static void addOutliningPasses(OpPassManager &pm) {
   pm.addPass(createOutlineKernels());
 }
 
-/// To calls of the runtime.
+/// To calls of the runtime. With memory of its own, a device has streams too.
 static void addRuntimePasses(OpPassManager &pm, bool deviceMemory) {
   pm.addPass(createAddContext({deviceMemory}));
+  if (deviceMemory)
+    pm.addPass(createConvertToNccl());
   pm.addPass(createConvertToRuntime({deviceMemory}));
   pm.addPass(createConvertCalls());
   pm.addPass(createLowerEntryPoints());

@@ -13,6 +13,7 @@
 #include "Tofu/Dialect/BufferOps.h"
 #include "Tofu/Runtime/Runtime.h"
 
+#include "mlir/Conversion/LLVMCommon/MemRefBuilder.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -76,13 +77,19 @@ std::optional<TofuElementType> tofu::getRuntimeType(Type type) {
   }
 }
 
+int64_t tofu::getElementBytes(Type type) {
+  if (auto complex = dyn_cast<ComplexType>(type))
+    return 2 * getElementBytes(complex.getElementType());
+  return type.isIndex() ? 8 : llvm::divideCeil(type.getIntOrFloatBitWidth(), 8);
+}
+
 bool tofu::callsRuntime(Operation *op, bool deviceMemory) {
   if (isa<memref::AllocOp, memref::DeallocOp, GlobalMemoryOp, cf::AssertOp,
           DeviceIdOp, ShardOffsetOp, ShardSizeOp, ContractOp,
           CollectiveBufferOp, gpu::LaunchFuncOp>(op))
     return true;
   return deviceMemory &&
-         isa<memref::LoadOp, memref::StoreOp, memref::GetGlobalOp>(op);
+         isa<memref::LoadOp, memref::StoreOp, memref::GetGlobalOp, CallOp>(op);
 }
 
 RuntimeCalls::RuntimeCalls(ModuleOp module)
@@ -116,6 +123,49 @@ Value RuntimeCalls::call(OpBuilder &builder, Location loc, StringRef name,
   llvm::append_range(all, operands);
   auto call = LLVM::CallOp::create(builder, loc, callee, all);
   return result ? call.getResult() : Value();
+}
+
+void RuntimeCalls::callWithTable(OpBuilder &builder, Operation *op,
+                                 StringRef name, Value stream,
+                                 ArrayRef<int64_t> table, ValueRange buffers,
+                                 Value sizes) {
+  Location loc = op->getLoc();
+  SmallVector<Value> operands = {stream, getTable(builder, loc, table)};
+  if (sizes)
+    operands.push_back(sizes);
+  operands.push_back(getText(builder, loc, describeLocation(loc)));
+  for (auto [slot, buffer] : llvm::enumerate(buffers)) {
+    auto [rank, descriptor] = getDescriptor(builder, loc, buffer, slot);
+    operands.append({rank, descriptor});
+  }
+  call(builder, loc, name, {}, operands);
+}
+
+Value RuntimeCalls::getStream(func::FuncOp function, TofuStreamKind kind) {
+  Value &stream = streams[{function, kind}];
+  if (!stream) {
+    OpBuilder atEntry = OpBuilder::atBlockBegin(&function.front());
+    Location loc = function.getLoc();
+    stream =
+        call(atEntry, loc, "tofuStream", pointer, getWord(atEntry, loc, kind));
+  }
+  return stream;
+}
+
+Value RuntimeCalls::getElement(OpBuilder &builder, Location loc, Value buffer,
+                               ValueRange indices) {
+  auto type = cast<MemRefType>(buffer.getType());
+  MemRefDescriptor descriptor(castToLLVM(builder, loc, buffer));
+  Value number = descriptor.offset(builder, loc);
+  for (auto [dim, index] : llvm::enumerate(indices)) {
+    Value distance =
+        LLVM::MulOp::create(builder, loc, castToLLVM(builder, loc, index),
+                            descriptor.stride(builder, loc, dim));
+    number = LLVM::AddOp::create(builder, loc, number, distance);
+  }
+  return LLVM::GEPOp::create(
+      builder, loc, pointer, types.convertType(type.getElementType()),
+      descriptor.alignedPtr(builder, loc), ArrayRef<LLVM::GEPArg>{number});
 }
 
 Value RuntimeCalls::getGlobal(OpBuilder &builder, Location loc,

@@ -9,7 +9,10 @@
 #ifndef TOFU_LIB_CONVERSION_RUNTIMECALLS_H
 #define TOFU_LIB_CONVERSION_RUNTIMECALLS_H
 
+#include "Tofu/Runtime/Runtime.h"
+
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/SymbolTable.h"
@@ -20,6 +23,9 @@ namespace mlir::tofu {
 /// The source position that a person would look for: file:line:column, or a
 /// name.
 std::string describeLocation(Location loc);
+
+/// Bytes of one element in memory.
+int64_t getElementBytes(Type type);
 
 /// True if `op` becomes a call of the runtime. `deviceMemory`: so do accesses
 /// of single elements, as the host can't do them.
@@ -35,6 +41,19 @@ public:
   /// Calls `name` with the context and `operands`; null if it returns nothing.
   Value call(OpBuilder &builder, Location loc, StringRef name, Type result,
              ValueRange operands);
+
+  /// Calls `name` with stream, table, location and the descriptors of buffers.
+  /// Between table and location may come the address of sizes.
+  void callWithTable(OpBuilder &builder, Operation *op, StringRef name,
+                     Value stream, ArrayRef<int64_t> table, ValueRange buffers,
+                     Value sizes = {});
+
+  /// The device's stream of a kind, as the function has it from its beginning.
+  Value getStream(func::FuncOp function, TofuStreamKind kind);
+
+  /// The address of an element of a buffer.
+  Value getElement(OpBuilder &builder, Location loc, Value buffer,
+                   ValueRange indices);
 
   /// The address of a constant table of 64-bit words.
   Value getTable(OpBuilder &builder, Location loc, ArrayRef<int64_t> words);
@@ -84,6 +103,7 @@ private:
   Type pointer, word;
   llvm::DenseMap<std::pair<Type, Attribute>, LLVM::GlobalOp> globals;
   llvm::DenseMap<std::tuple<Operation *, Type, unsigned>, Value> slots;
+  llvm::DenseMap<std::pair<Operation *, unsigned>, Value> streams;
 };
 
 } // namespace mlir::tofu

@@ -9,20 +9,20 @@
 
 // version, all_gather, no combiner, f32, rank 1, 2 devices, 1 addend, 1 slot;
 // families, addends, slots; boxes that are held; boxes that are wanted.
-// CHECK-DAG:   llvm.mlir.global internal constant @[[$GATHER:[a-z_0-9]+]](dense<[4, 1, 0, 0, 1, 2, 1, 1, 0, 0, 0, 0, 0, 0, 0, 4, 4, 8, 0, 8, 0, 8]> : tensor<22xi64>)
+// CHECK-DAG:   llvm.mlir.global internal constant @[[$GATHER:[a-z_0-9]+]](dense<[5, 1, 0, 0, 1, 2, 1, 1, 0, 0, 0, 0, 0, 0, 0, 4, 4, 8, 0, 8, 0, 8]> : tensor<22xi64>)
 // Partial sums: an addend on each device.
-// CHECK-DAG:   llvm.mlir.global internal constant @[[$REDUCE:[a-z_0-9]+]](dense<[4, 0, 1, 0, 1, 2, 2, 1, 0, 0, 0, 1, 0, 0, 0, 8, 0, 8, 0, 8, 0, 8]> : tensor<22xi64>)
+// CHECK-DAG:   llvm.mlir.global internal constant @[[$REDUCE:[a-z_0-9]+]](dense<[5, 0, 1, 0, 1, 2, 2, 1, 0, 0, 0, 1, 0, 0, 0, 8, 0, 8, 0, 8, 0, 8]> : tensor<22xi64>)
 // version, rank 2, 1 axis of 2, rows unknown, 4 columns; 2 dims: unknown over axis
 // 0, and 3; rows of 2 terms, 3 * dim 0 + dim 1; all columns.
-// CHECK-DAG:   llvm.mlir.global internal constant @{{[a-z_0-9]+}}(dense<[4, 2, 1, 2, -1, 4, 2, -1, 1, 0, 3, 0, 2, 0, 0, 3, 1, 1, -1, 0]> : tensor<20xi64>)
+// CHECK-DAG:   llvm.mlir.global internal constant @{{[a-z_0-9]+}}(dense<[5, 2, 1, 2, -1, 4, 2, -1, 1, 0, 3, 0, 2, 0, 0, 3, 1, 1, -1, 0]> : tensor<20xi64>)
 // The same of rank 1, whose tiles of 8 cover it.
-// CHECK-DAG:   llvm.mlir.global internal constant @{{[a-z_0-9]+}}(dense<[4, 1, 1, 2, -1, 2, -2, 1, 0, 8, 0, 2, 0, 0, 8, 1, 1]> : tensor<17xi64>)
+// CHECK-DAG:   llvm.mlir.global internal constant @{{[a-z_0-9]+}}(dense<[5, 1, 1, 2, -1, 2, -2, 1, 0, 8, 0, 2, 0, 0, 8, 1, 1]> : tensor<17xi64>)
 // version, all_gather, no combiner, f32, rank 2, 2 devices, 1 addend, 1 slot;
 // families, addends, slots; rank 2, 1 axis of 2, rows unknown, 4 columns; twice 2
 // dims of these sizes, the first one cut over axis 0 or none, each an index.
-// CHECK-DAG:   llvm.mlir.global internal constant @{{[a-z_0-9]+}}(dense<[4, 1, 0, 0, 2, 2, 1, 1, 0, 0, 0, 0, 0, 0, 2, 1, 2, -1, 4, 2, -1, 1, 0, 4, 0, 1, 0, 0, 1, 1, 0, 1, 1, 2, -1, 0, 4, 0, 1, 0, 0, 1, 1, 0, 1, 1]> : tensor<46xi64>)
+// CHECK-DAG:   llvm.mlir.global internal constant @{{[a-z_0-9]+}}(dense<[5, 1, 0, 0, 2, 2, 1, 1, 0, 0, 0, 0, 0, 0, 2, 1, 2, -1, 4, 2, -1, 1, 0, 4, 0, 1, 0, 0, 1, 1, 0, 1, 1, 2, -1, 0, 4, 0, 1, 0, 0, 1, 1, 0, 1, 1]> : tensor<46xi64>)
 // version, f32, f32, no accumulation, 3 loops, ranks, then the loop of each dim.
-// CHECK-DAG:   llvm.mlir.global internal constant @[[$PRODUCT:[a-z_0-9]+]](dense<[4, 0, 0, 0, 3, 2, 2, 2, 0, 2, 2, 1, 0, 1]> : tensor<14xi64>)
+// CHECK-DAG:   llvm.mlir.global internal constant @[[$PRODUCT:[a-z_0-9]+]](dense<[5, 0, 0, 0, 3, 2, 2, 2, 0, 2, 2, 1, 0, 1]> : tensor<14xi64>)
 // CHECK-DAG:   llvm.mlir.global internal constant @[[$WHERE:[a-z_0-9]+]]("here\00")
 // CHECK-DAG:   llvm.mlir.global internal constant @[[$MESSAGE:[a-z_0-9]+]]("too large\00")
 // CHECK-NOT:   tofu.mesh
@@ -31,7 +31,7 @@ tofu.mesh @mesh[x = 2]
 // CHECK-LABEL: func.func @collectives
 // CHECK-SAME:    %[[CONTEXT:[a-z0-9]+]]: !llvm.ptr
 // CHECK-DAG:     llvm.alloca
-// CHECK:         %[[STREAM:.*]] = llvm.call @tofuStream(%[[CONTEXT]])
+// CHECK:         %[[STREAM:.*]] = llvm.call @tofuStream(%[[CONTEXT]], %{{.*}})
 // CHECK:         %[[TABLE:.*]] = llvm.mlir.addressof @[[$GATHER]]
 // CHECK:         %[[TEXT:.*]] = llvm.mlir.addressof @[[$WHERE]]
 // CHECK:         llvm.call @tofuCollective(%[[CONTEXT]], %[[STREAM]], %[[TABLE]], %[[TEXT]],
@@ -122,15 +122,17 @@ func.func @shard(%context: !llvm.ptr) -> index {
 // -----
 
 // Kernels get the address of a buffer, and what isn't known of its descriptor.
-// CHECK:       llvm.mlir.global external constant @scale_record() {{.*}} : !llvm.struct<(i64, ptr, ptr, i64, ptr)>
+// CHECK:       llvm.mlir.global external constant @scale_record() {{.*}} : !llvm.struct<(i64, ptr, ptr, i64, ptr, i64, ptr)>
 // CHECK:         gpu.func @scale(%[[A:.*]]: !llvm.ptr {llvm.noalias}, %[[OFFSET:.*]]: i64, %[[SIZE:.*]]: i64, %[[B:.*]]: !llvm.ptr, %{{.*}}: f32, %[[N:.*]]: index)
 // CHECK-SAME:      record = @scale_record
+// Bytes of each argument, and 1 for what is read, 2 for what is written.
+// CHECK-SAME:      record_arguments = array<i64: 8, 1, 8, 0, 8, 0, 8, 2, 4, 0, 8, 0>
 // CHECK:           llvm.insertvalue %[[A]], %{{.*}}[1]
 // CHECK:           llvm.insertvalue %[[OFFSET]], %{{.*}}[2]
 // CHECK:           llvm.insertvalue %[[SIZE]], %{{.*}}[3, 0]
 // CHECK-LABEL: func.func @launch
 // CHECK-SAME:    %[[CONTEXT:[a-z0-9]+]]: !llvm.ptr
-// CHECK:         %[[STREAM:.*]] = llvm.call @tofuStream(%[[CONTEXT]])
+// CHECK:         %[[STREAM:.*]] = llvm.call @tofuStream(%[[CONTEXT]], %{{.*}})
 // CHECK:         %[[ALIGNED:.*]] = llvm.getelementptr %[[D:.*]][0, 1]
 // CHECK:         llvm.getelementptr %[[D]][0, 2]
 // CHECK:         llvm.getelementptr %[[D]][0, 3, 0]

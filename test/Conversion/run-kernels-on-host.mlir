@@ -10,8 +10,11 @@
 // barrier has a place of its own.
 // The record is defined.
 // CHECK-NOT:   gpu
+// CHECK:       llvm.mlir.global internal constant @{{[a-z_0-9]+}}(dense<[8, 1, 8, 0]>
 // CHECK:       llvm.mlir.global internal constant @k_record()
 // CHECK:         llvm.mlir.addressof @k_on_host
+// CHECK:         llvm.mlir.constant(2 : i64)
+// CHECK:         llvm.mlir.addressof @[[$TAKES:[a-z_0-9]+]]
 // CHECK:       llvm.func internal @k_on_host(%[[ARGS:.*]]: !llvm.ptr, %[[SHAPE:.*]]: !llvm.ptr)
 // CHECK:         %[[HANDED:.*]] = memref.alloca() : memref<64xf32>
 // CHECK:         %[[AT:.*]] = llvm.getelementptr %[[ARGS]][1]
@@ -40,7 +43,8 @@
 // CHECK:                   "test.use"(%[[V]], %[[N]])
 gpu.module @kernels {
   gpu.func @k(%a: !llvm.ptr, %n: i64) workgroup(%w : memref<64xf32, #gpu.address_space<workgroup>>) kernel
-      attributes {known_block_size = array<i32: 32, 2, 1>, record = @k_record} {
+      attributes {known_block_size = array<i32: 32, 2, 1>, record = @k_record,
+                  record_arguments = array<i64: 8, 1, 8, 0>} {
     %b = builtin.unrealized_conversion_cast %a : !llvm.ptr to memref<64xf32>
     %x = gpu.thread_id x
     %bx = gpu.block_id x
@@ -52,7 +56,7 @@ gpu.module @kernels {
     gpu.return
   }
 }
-llvm.mlir.global external constant @k_record() : !llvm.struct<(i64, ptr, ptr, i64, ptr)>
+llvm.mlir.global external constant @k_record() : !llvm.struct<(i64, ptr, ptr, i64, ptr, i64, ptr)>
 
 // -----
 

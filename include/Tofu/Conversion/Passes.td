@@ -603,8 +603,8 @@ def SerializeKernels
     }
     // becomes
     llvm.mlir.global internal constant @kernels_image("... .visible .entry kernel( ...")
-    llvm.mlir.global internal constant @kernel_record() : !llvm.struct<(i64, ptr, ptr, i64, ptr)> {
-      ... version, "kernel", @kernels_image, its size, null
+    llvm.mlir.global internal constant @kernel_record() : !llvm.struct<(i64, ptr, ptr, i64, ptr, i64, ptr)> {
+      ... version, "kernel", @kernels_image, its size, null, what it takes
     }
     ```
   }];
@@ -643,6 +643,54 @@ def AddContext : Pass<"tofu-add-context", "::mlir::ModuleOp"> {
   ];
   let statistics = [
     Statistic<"numFunctions", "num-functions", "Number of functions changed">
+  ];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
+}
+
+def ConvertToNccl : Pass<"convert-tofu-to-nccl", "::mlir::ModuleOp"> {
+  let summary = "Convert collectives to calls of NCCL's form on a stream of their own";
+  let description = [{
+    A collective whose devices form groups of the same size, in which parts of
+    the same size lie without gaps one after the other, becomes
+    `tofuEvenCollective`: all_reduce, all_gather, reduce_scatter or broadcast,
+    whatever its kind was. All others become `tofuCollective`, which packs, sends,
+    receives, unpacks and combines in a fixed order: uneven parts, halos, types and
+    combiners that NCCL lacks or computes otherwise, and sums of floats whose
+    replicas are in several groups, as two groups may add in different orders.
+
+    They go to the communication stream. It waits for the last operation on the
+    compute stream that a collective depends on; the compute stream waits for a
+    collective before the first operation that depends on it. An event is recorded
+    right after what is waited for, and one event serves all that it covers.
+    Buffers are freed where the compute stream has waited for their last
+    collective. Neighbouring collectives that don't depend on each other are
+    grouped. Where a block ends, and before branches and loops with collectives,
+    the compute stream waits for all collectives.
+
+    Before: buffers, functions with a context. After: the same without
+    `tofu.collective`.
+
+    ```mlir
+    gpu.launch_func @kernels::@a ... args(%a : memref<4xf32>)
+    gpu.launch_func @kernels::@b ... args(%b : memref<4xf32>)
+    tofu.collective all_gather %a, %c ...
+    gpu.launch_func @kernels::@c ... args(%c : memref<8xf32>)
+    // becomes
+    gpu.launch_func @kernels::@a ... args(%a : memref<4xf32>)
+    llvm.call @tofuRecord(%context, %compute, %0)
+    gpu.launch_func @kernels::@b ... args(%b : memref<4xf32>)
+    llvm.call @tofuWait(%context, %communication, %0)
+    llvm.call @tofuEvenCollective(%context, %communication, %table, %location, %a_address, %c_address)
+    llvm.call @tofuRecord(%context, %communication, %1)
+    llvm.call @tofuWait(%context, %compute, %1)
+    gpu.launch_func @kernels::@c ... args(%c : memref<8xf32>)
+    ```
+  }];
+  let statistics = [
+    Statistic<"numEven", "num-even", "Number of collectives of NCCL's form">,
+    Statistic<"numUneven", "num-uneven", "Number of other collectives">,
+    Statistic<"numGroups", "num-groups", "Number of groups of several">,
+    Statistic<"numEvents", "num-events", "Number of events">
   ];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
 }

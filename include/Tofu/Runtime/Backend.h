@@ -29,7 +29,7 @@ extern "C" {
 #endif
 
 /** Changes whenever a struct of this file does. */
-#define TOFU_BACKEND_VERSION 1
+#define TOFU_BACKEND_VERSION 2
 
 /** k devices that run one program together. */
 typedef struct TofuWorld TofuWorld;
@@ -89,9 +89,17 @@ typedef struct TofuSymbol {
   void *address;
 } TofuSymbol;
 
+/** How programs are lowered for a backend. */
+typedef enum TofuProgramForm {
+  TOFU_HOST_LOOPS = 0,  /**< the host computes, in the device's memory */
+  TOFU_HOST_KERNELS = 1 /**< kernels for the host; nothing else of the program
+                             accesses the device's memory */
+} TofuProgramForm;
+
 typedef struct TofuBackend {
   int64_t version;  /**< TOFU_BACKEND_VERSION */
   const char *name; /**< as in the library's name */
+  TofuProgramForm form;
 
   const TofuSymbol *symbols; /**< all of Runtime.h */
   int64_t numSymbols;
@@ -137,6 +145,10 @@ typedef struct TofuBackend {
   void (*contractStats)(TofuContext *context, TofuContractStats *stats);
   int64_t (*collectiveStats)(TofuContext *context, TofuCollectiveStats *stats,
                              int64_t capacity);
+
+  /** What the devices did in the last run, as JSON; valid until the next one.
+   *  Null, or returns null, where no record is kept. */
+  const char *(*record)(TofuWorld *world);
 } TofuBackend;
 
 /** The one symbol that a backend library must export. */

@@ -17,6 +17,11 @@
 |* work of a call may still be queued on its stream when the call returns.    *|
 |* Tables, messages and locations are host memory that outlives the run.      *|
 |*                                                                            *|
+|* Streams. Work on one stream is done in the order of the calls. Between two *|
+|* streams only tofuRecord and tofuWait make an order. tofuAlloc, tofuFree    *|
+|* and tofuGlobal are ordered with the compute stream. What tofuConstant and  *|
+|* the runner give is ready for all streams.                                  *|
+|*                                                                            *|
 |* Entry points. A public function @f is lowered to f(context, arguments...)  *|
 |* with the C interface of MLIR (llvm.emit_c_interface):                      *|
 |*   void _mlir_ciface_f(R *results, TofuContext *, A... arguments)           *|
@@ -46,11 +51,19 @@ extern "C" {
 /** A device's memory, communicator and statistics. One thread at a time. */
 typedef struct TofuContext TofuContext;
 
-/** An ordered queue of work on a device. Null is the device's own stream. */
+/** An ordered queue of work on a device. Null is the device's compute stream.
+ */
 typedef struct TofuStream TofuStream;
 
+/** The streams of a device. */
+typedef enum TofuStreamKind {
+  TOFU_COMPUTE = 0,
+  TOFU_COMMUNICATION = 1,
+  TOFU_NUM_STREAMS = 2
+} TofuStreamKind;
+
 /** Version of all tables below; the first word of each. */
-#define TOFU_TABLE_VERSION 4
+#define TOFU_TABLE_VERSION 5
 
 /** In the place of a size: known only when the program runs. */
 #define TOFU_UNKNOWN -1
@@ -85,7 +98,8 @@ typedef enum TofuCollectiveKind {
   TOFU_REDUCE_SCATTER = 2,
   TOFU_ALL_TO_ALL = 3,
   TOFU_FETCH = 4,
-  TOFU_NUM_COLLECTIVE_KINDS = 5
+  TOFU_BROADCAST = 5,
+  TOFU_NUM_COLLECTIVE_KINDS = 6
 } TofuCollectiveKind;
 
 /** How partial results combine, as the arith operation of that meaning:
@@ -134,6 +148,27 @@ enum {
   TOFU_COLLECTIVE_HEADER = 8
 };
 
+/** Words of the table of an even collective: what a library such as NCCL does
+ * in one call, on memory without gaps. Devices form groups of the same size g,
+ * in which they are numbered by rank. The fixed part is followed by k words
+ * group of each device k words             rank of each device in its group
+ *  With COUNT elements in a part, the kinds are
+ *    ALL_REDUCE          from one part to one part: all are combined
+ *    REDUCE_SCATTER      from g parts to one part: parts `rank` are combined
+ *    ALL_GATHER          from one part to g parts, in the order of ranks
+ *    BROADCAST           one part, from rank ROOT to all; the others give none
+ */
+enum {
+  TOFU_EVEN_VERSION = 0,
+  TOFU_EVEN_KIND = 1,     /**< TofuCollectiveKind */
+  TOFU_EVEN_COMBINER = 2, /**< TofuCombiner, NONE for kinds without one */
+  TOFU_EVEN_TYPE = 3,     /**< TofuElementType */
+  TOFU_EVEN_COUNT = 4,    /**< at least 1 */
+  TOFU_EVEN_ROOT = 5,     /**< 0 but for BROADCAST */
+  TOFU_EVEN_DEVICES = 6,  /**< k */
+  TOFU_EVEN_HEADER = 7
+};
+
 /* Words of a geometry: the boxes of a value some of whose sizes are known only
  *  when the program runs.
  *    1 word              rank of the value
@@ -180,6 +215,9 @@ enum {
  *  goes through the threads. See tofuLaunch. */
 typedef void (*TofuHostKernel)(void **arguments, const int64_t *shape);
 
+/** What a kernel does with an argument: 0 for a number. */
+enum { TOFU_READS = 1, TOFU_WRITES = 2 };
+
 /** A kernel, a constant of the program. It has an image for the device, which
  *  other kernels may share, or a function of the host. */
 typedef struct TofuKernel {
@@ -188,6 +226,10 @@ typedef struct TofuKernel {
   const void *image;  /**< a cubin, or PTX ending in zero; null: see onHost */
   int64_t imageBytes; /**< size of the image */
   TofuHostKernel onHost; /**< null if there is an image */
+  int64_t numArguments;
+  const int64_t *arguments; /**< two words each: bytes; READS, WRITES, both or
+                                 0. An address reads and writes the block of
+                                 memory that it is in, and no other */
 } TofuKernel;
 
 /** Memory of the device, aligned to 64 bytes. `bytes` may be 0. Never null:
@@ -208,8 +250,20 @@ void *tofuGlobal(TofuContext *context, const char *name, int64_t bytes,
 /** Number of the device, 0..k-1, row-major in the mesh coordinates. */
 int64_t tofuDeviceId(TofuContext *context);
 
-/** The stream that the program's work goes to; may be null. */
-TofuStream *tofuStream(TofuContext *context);
+/** The device's stream of that kind, a TofuStreamKind; may be null, and may be
+ *  the same for all. */
+TofuStream *tofuStream(TofuContext *context, int64_t kind);
+
+/** Marks how far the stream has come as event number `event`, until the event
+ *  is recorded again. Events are numbered from 0. */
+void tofuRecord(TofuContext *context, TofuStream *stream, int64_t event);
+
+/** Lets what comes on the stream from now on wait for the last record of the
+ *  event on this device; for nothing if there was none. */
+void tofuWait(TofuContext *context, TofuStream *stream, int64_t event);
+
+/** Waits for all that came before, on all streams of the device. */
+void tofuSynchronize(TofuContext *context);
 
 /** Brings every device from its `from` box to its `to` box of one value,
  *  combining partial results, or making them, on the way. All devices call it
@@ -231,6 +285,20 @@ void tofuCollectiveOfSizes(TofuContext *context, TofuStream *stream,
                            const int64_t *table, const int64_t *sizes,
                            const char *location, int64_t srcRank, void *src,
                            int64_t dstRank, void *dst);
+
+/** The collective of an even table, from and to the memory of the device that
+ *  `src` and `dst` point to. They don't overlap, except that an all_reduce may
+ *  be in place. Within a group all end with the same bits; the order in which
+ *  partial results combine is the library's. Otherwise as tofuCollective. */
+void tofuEvenCollective(TofuContext *context, TofuStream *stream,
+                        const int64_t *table, const char *location,
+                        const void *src, void *dst);
+
+/** Between these come collectives on that stream only, none of which depends on
+ *  another one: the runtime may do them together, once the group ends. All
+ *  devices group alike. */
+void tofuGroupBegin(TofuContext *context, TofuStream *stream);
+void tofuGroupEnd(TofuContext *context, TofuStream *stream);
 
 /** The first index, and the number of indices, in dim `dim` of the box that the
  *  device has by the table of a shard, of a value with the unknown sizes

@@ -94,7 +94,18 @@ void *tofuGlobal(TofuContext *context, const char *name, int64_t bytes,
 
 int64_t tofuDeviceId(TofuContext *context) { return context->device; }
 
-TofuStream *tofuStream(TofuContext *context) { return nullptr; }
+/// All work is done when a call returns, so there is one stream.
+TofuStream *tofuStream(TofuContext *context, int64_t kind) { return nullptr; }
+
+void tofuRecord(TofuContext *context, TofuStream *stream, int64_t event) {}
+
+void tofuWait(TofuContext *context, TofuStream *stream, int64_t event) {}
+
+void tofuSynchronize(TofuContext *context) {}
+
+void tofuGroupBegin(TofuContext *context, TofuStream *stream) {}
+
+void tofuGroupEnd(TofuContext *context, TofuStream *stream) {}
 
 static bool callCollective(TofuContext *context, const int64_t *table,
                            const char *location, int64_t srcRank, void *src,
@@ -134,6 +145,26 @@ void tofuCollectiveOfSizes(TofuContext *context, TofuStream *stream,
                            int64_t dstRank, void *dst) {
   if (!callCollective(context, table, sizes, location, srcRank, src, dstRank,
                       dst))
+    leave(context);
+}
+
+static bool callEven(TofuContext *context, const int64_t *table,
+                     const char *location, const void *src, void *dst) {
+  std::vector<int64_t> expanded = expandEven(*context, table, location);
+  if (expanded.empty())
+    return false;
+  auto makeView = [&](const void *data, bool isDestination) {
+    Interval box = boxOfExpanded(expanded, context->device, isDestination);
+    return View::ofBox(static_cast<char *>(const_cast<void *>(data)), {box});
+  };
+  return runCollective(*context, expanded.data(), location,
+                       makeView(src, false), makeView(dst, true));
+}
+
+void tofuEvenCollective(TofuContext *context, TofuStream *stream,
+                        const int64_t *table, const char *location,
+                        const void *src, void *dst) {
+  if (!callEven(context, table, location, src, dst))
     leave(context);
 }
 
@@ -317,13 +348,19 @@ static TofuSymbol makeSymbol(const char *name, Function *function) {
   return {name, reinterpret_cast<void *>(function)};
 }
 
-const TofuBackend *tofuGetBackend(void) {
+const TofuBackend &host::getHostBackend() {
   static const TofuSymbol symbols[] = {
       makeSymbol("tofuAlloc", tofuAlloc),
       makeSymbol("tofuFree", tofuFree),
       makeSymbol("tofuGlobal", tofuGlobal),
       makeSymbol("tofuDeviceId", tofuDeviceId),
       makeSymbol("tofuStream", tofuStream),
+      makeSymbol("tofuRecord", tofuRecord),
+      makeSymbol("tofuWait", tofuWait),
+      makeSymbol("tofuSynchronize", tofuSynchronize),
+      makeSymbol("tofuGroupBegin", tofuGroupBegin),
+      makeSymbol("tofuGroupEnd", tofuGroupEnd),
+      makeSymbol("tofuEvenCollective", tofuEvenCollective),
       makeSymbol("tofuCollective", tofuCollective),
       makeSymbol("tofuCollectiveOfSizes", tofuCollectiveOfSizes),
       makeSymbol("tofuShardOffset", tofuShardOffset),
@@ -340,6 +377,7 @@ const TofuBackend *tofuGetBackend(void) {
   static const TofuBackend backend = {
       TOFU_BACKEND_VERSION,
       "host",
+      TOFU_HOST_LOOPS,
       symbols,
       sizeof(symbols) / sizeof(*symbols),
       createWorld,
@@ -357,6 +395,7 @@ const TofuBackend *tofuGetBackend(void) {
       getMemoryStats,
       getContractStats,
       getCollectiveStats,
+      /*record=*/nullptr,
   };
-  return &backend;
+  return backend;
 }

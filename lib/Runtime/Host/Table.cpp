@@ -19,8 +19,9 @@ using namespace mlir::tofu;
 using namespace mlir::tofu::host;
 
 const char *host::kindName(int64_t kind) {
-  static const char *const names[] = {"all_reduce", "all_gather",
-                                      "reduce_scatter", "all_to_all", "fetch"};
+  static const char *const names[] = {"all_reduce",     "all_gather",
+                                      "reduce_scatter", "all_to_all",
+                                      "fetch",          "broadcast"};
   static_assert(sizeof(names) / sizeof(*names) == TOFU_NUM_COLLECTIVE_KINDS,
                 "one name per kind");
   return names[kind];

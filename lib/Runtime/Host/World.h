@@ -70,6 +70,9 @@ struct TofuContext {
   int64_t sequence = 0;
   TofuContractStats contractions{};
 
+  /// What a backend that is built on this one keeps.
+  std::shared_ptr<void> extension;
+
   /// Read by the other devices between the rendezvous of a collective.
   alignas(64) mlir::tofu::host::Published published;
 };
@@ -117,6 +120,9 @@ private:
 
 namespace mlir::tofu::host {
 
+/// The host backend; others are built on it.
+const TofuBackend &getHostBackend();
+
 /// Ends the device's run; call it from a runtime function's outermost frame.
 [[noreturn]] void leave(TofuContext *context);
 
@@ -128,6 +134,15 @@ bool runCollective(TofuContext &context, const int64_t *words,
 /// Empty, with the device failed, if these make no sense.
 std::vector<int64_t> resolveSizes(TofuContext &context, const int64_t *words,
                                   const int64_t *sizes, const char *location);
+
+/// The table of a collective that does what the even table says. Empty, with
+/// the device failed, if that makes no sense.
+std::vector<int64_t> expandEven(TofuContext &context, const int64_t *words,
+                                const char *location);
+
+/// The box of one dim that a device has, or must end with, by such a table.
+Interval boxOfExpanded(const std::vector<int64_t> &table, int64_t device,
+                       bool isDestination);
 
 /// This device's box by the table of a shard, in dim `dim`. False, with the
 /// device failed, if the table or the sizes make no sense.

@@ -155,7 +155,7 @@ TEST(Sizes, Errors) {
   EXPECT_EQ(fail(table, -3), "device 0: a tensor has size -3");
   table[0] = 2;
   EXPECT_EQ(fail(table, 3),
-            "device 0: table has version 2, the runtime reads 4");
+            "device 0: table has version 2, the runtime reads 5");
   EXPECT_EQ(fail(makeTable({kUnknownSize}, makeMesh({3}), rows), 3),
             "device 0: a mesh is of 3 devices, there are 2");
 }

@@ -246,7 +246,7 @@ TEST(Contract, Errors) {
               "loop 2 has 4 iterations by B and 3 by another operand");
   expectError(good, {2}, {2, 2}, {2, 2}, "A has rank 1, the table says 2");
   expectError(with(0, 2), two, two, two,
-              "table has version 2, the runtime reads 4");
+              "table has version 2, the runtime reads 5");
   expectError(with(1, TOFU_I8), two, two, two, "no contraction of i8 to f32");
   expectError(with(1, 99), two, two, two, "unknown element type in table: 99");
   expectError(with(4, -1), two, two, two, "contraction has -1 loops");

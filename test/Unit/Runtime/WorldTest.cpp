@@ -189,8 +189,8 @@ TEST(World, BadTables) {
     table[word] = value;
     return table;
   };
-  expectTableError(with(0, 2), "table has version 2, the runtime reads 4");
-  expectTableError(with(1, 5), "unknown kind in table: 5");
+  expectTableError(with(0, 2), "table has version 2, the runtime reads 5");
+  expectTableError(with(1, 6), "unknown kind in table: 6");
   expectTableError(with(2, -1), "unknown combiner in table: -1");
   expectTableError(with(2, TOFU_COMBINE_MINNUM), "no combiner minnum for i64");
   expectTableError(with(3, TOFU_NUM_ELEMENT_TYPES),
@@ -413,7 +413,8 @@ void launch(TofuContext *context, const TofuKernel &kernel, int64_t *result,
 
 TEST(World, KernelsGetShapeAndArguments) {
   TestWorld world(2);
-  TofuKernel kernel = {TOFU_TABLE_VERSION, "k", nullptr, 0, writeShape};
+  TofuKernel kernel = {TOFU_TABLE_VERSION, "k", nullptr, 0,
+                       writeShape,         0,   nullptr};
   std::vector<int64_t> seen(2);
   TofuStatus status = world.run([&](TofuContext *context, int64_t device) {
     void *memory = tofuAlloc(context, 8);
@@ -435,9 +436,10 @@ TEST(World, KernelErrors) {
               TOFU_FAILED);
     return world.error();
   };
-  EXPECT_EQ(run({TOFU_TABLE_VERSION - 1, "k", nullptr, 0, writeShape}),
-            "device 0, model.mlir:7:1: a kernel is of another version of Tofu");
-  EXPECT_EQ(run({TOFU_TABLE_VERSION, "k", "ptx", 4, nullptr}),
+  EXPECT_EQ(
+      run({TOFU_TABLE_VERSION - 1, "k", nullptr, 0, writeShape, 0, nullptr}),
+      "device 0, model.mlir:7:1: a kernel is of another version of Tofu");
+  EXPECT_EQ(run({TOFU_TABLE_VERSION, "k", "ptx", 4, nullptr, 0, nullptr}),
             "device 0, model.mlir:7:1: a kernel is not compiled for the host");
 }
 

@@ -152,16 +152,16 @@ bool BlockScheduler::canJoin(const Group &group, CollectiveBufferOp op) {
 /// else before.
 void BlockScheduler::formGroups() {
   Group group;
-  SmallVector<Operation *> between;
+  SmallVector<Operation *> within;
   auto close = [&] {
     if (!group.empty())
       groups[group.front()] = group;
     group.clear();
-    between.clear();
+    within.clear();
   };
   for (Operation &op : llvm::make_early_inc_range(block)) {
     if (isa<memref::DeallocOp>(op)) {
-      between.push_back(&op);
+      within.push_back(&op);
       continue;
     }
     auto collective = dyn_cast<CollectiveBufferOp>(op);
@@ -174,13 +174,13 @@ void BlockScheduler::formGroups() {
     }
     if (!group.empty() && !canJoin(group, collective))
       close();
+    if (group.empty())
+      within.clear();
     for (CollectiveBufferOp member : group)
       member->moveBefore(collective);
-    if (!group.empty())
-      for (Operation *free : between)
-        free->moveAfter(collective);
+    for (Operation *free : within)
+      free->moveAfter(collective);
     group.push_back(collective);
-    between.clear();
   }
   close();
 }

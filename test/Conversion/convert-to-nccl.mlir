@@ -262,6 +262,30 @@ func.func @groups(%context: !llvm.ptr, %c: memref<f32>, %d: memref<8xf32>, %e: m
   return %1, %2, %a : f32, f32, memref<8xf32>
 }
 
+// Whatever is freed between the first and the last of them.
+// CHECK-LABEL: func.func @group_of_three
+// CHECK:         llvm.call @tofuGroupBegin
+// CHECK-NOT:     memref.dealloc
+// CHECK-COUNT-3: llvm.call @tofuEvenCollective
+// CHECK:         llvm.call @tofuGroupEnd
+// CHECK-NOT:     memref.dealloc
+// CHECK:         llvm.call @tofuWait
+// CHECK-COUNT-2: memref.dealloc
+// CHECK-NEXT:    return
+func.func @group_of_three(%context: !llvm.ptr, %a: memref<4xf32>, %b: memref<8xf32>, %c: memref<8xf32>, %d: memref<8xf32>) {
+  %s = memref.alloc() : memref<4xf32>
+  %t = memref.alloc() : memref<4xf32>
+  tofu.collective all_gather %s, %b from #tofu.layout<@line, [{x}]> to #tofu.layout<@line, [{}]> in [8]
+      : memref<4xf32>, memref<8xf32>
+  memref.dealloc %s : memref<4xf32>
+  tofu.collective all_gather %t, %c from #tofu.layout<@line, [{x}]> to #tofu.layout<@line, [{}]> in [8]
+      : memref<4xf32>, memref<8xf32>
+  memref.dealloc %t : memref<4xf32>
+  tofu.collective all_gather %a, %d from #tofu.layout<@line, [{x}]> to #tofu.layout<@line, [{}]> in [8]
+      : memref<4xf32>, memref<8xf32>
+  return
+}
+
 // Where a block ends, nothing is on its way. In a loop the first collective waits
 // for what the stream has done before.
 // CHECK-LABEL: func.func @loop

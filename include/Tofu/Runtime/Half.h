@@ -18,32 +18,38 @@
 #include <cstdint>
 #include <cstring>
 
+#ifdef __CUDACC__
+#define TOFU_HOST_DEVICE __host__ __device__
+#else
+#define TOFU_HOST_DEVICE
+#endif
+
 namespace mlir::tofu {
 
-inline uint32_t floatBits(float value) {
+TOFU_HOST_DEVICE inline uint32_t floatBits(float value) {
   uint32_t bits;
   std::memcpy(&bits, &value, sizeof(bits));
   return bits;
 }
 
-inline float floatFromBits(uint32_t bits) {
+TOFU_HOST_DEVICE inline float floatFromBits(uint32_t bits) {
   float value;
   std::memcpy(&value, &bits, sizeof(value));
   return value;
 }
 
-inline float floatFromBFloat(uint16_t bits) {
+TOFU_HOST_DEVICE inline float floatFromBFloat(uint16_t bits) {
   return floatFromBits(static_cast<uint32_t>(bits) << 16);
 }
 
-inline uint16_t bfloatFromFloat(float value) {
+TOFU_HOST_DEVICE inline uint16_t bfloatFromFloat(float value) {
   uint32_t bits = floatBits(value);
   bool isNaN = (bits & 0x7fffffff) > 0x7f800000;
   uint32_t rounded = (bits + 0x7fff + ((bits >> 16) & 1)) >> 16;
   return static_cast<uint16_t>(isNaN ? (bits >> 16) | 0x40 : rounded);
 }
 
-inline float floatFromHalf(uint16_t half) {
+TOFU_HOST_DEVICE inline float floatFromHalf(uint16_t half) {
   uint32_t sign = static_cast<uint32_t>(half & 0x8000) << 16;
   uint32_t magnitude = half & 0x7fff;
   // The exponent moves by 127 - 15; infinity and NaN keep the largest one.
@@ -59,7 +65,7 @@ inline float floatFromHalf(uint16_t half) {
   return floatFromBits(sign | bits);
 }
 
-inline uint16_t halfFromFloat(float value) {
+TOFU_HOST_DEVICE inline uint16_t halfFromFloat(float value) {
   uint32_t bits = floatBits(value);
   uint32_t sign = (bits >> 16) & 0x8000, magnitude = bits & 0x7fffffff;
   uint32_t normal =

@@ -240,7 +240,8 @@ static void fillNeutral(TofuContext &context, const Collective &collective) {
   const Table &table = collective.table;
   int64_t bytes = elementBytes(table.type);
   for (const Box &box : collective.route.neutral) {
-    alignas(8) char element[8];
+    // Of any type; that of a complex<f64> is the largest.
+    alignas(16) char element[16];
     getCombiner(table.combiner, table.type).writeNeutral(element);
     View from = View::ofBox(element, box);
     std::fill_n(from.strides, from.rank, 0);
@@ -253,22 +254,32 @@ static void fillNeutral(TofuContext &context, const Collective &collective) {
 // The collective
 //===----------------------------------------------------------------------===//
 
-static bool exchange(TofuContext &context, Collective &collective) {
+/// A thread has moved its data when it meets the others.
+static bool doNothing(TofuContext &) { return true; }
+
+const Mover &host::getHostMover() {
+  static const Mover mover = {doNothing, doNothing, pull, combineAndPush,
+                              fillNeutral};
+  return mover;
+}
+
+static bool exchange(TofuContext &context, Collective &collective,
+                     const Mover &mover) {
   double start = now();
-  if (!meetPeers(context, collective))
+  if (!mover.begin(context) || !meetPeers(context, collective))
     return false;
   collective.stats.waitSeconds += now() - start;
   if (!checkPeers(context))
     return false;
-  pull(context, collective);
-  combineAndPush(context, collective);
+  mover.pull(context, collective);
+  mover.combineAndPush(context, collective);
   context.world->rendezvous.meetAgain();
-  return true;
+  return mover.end(context);
 }
 
 bool host::runCollective(TofuContext &context, const int64_t *words,
-                         const char *location, const View &src,
-                         const View &dst) {
+                         const char *location, const View &src, const View &dst,
+                         const Mover &mover) {
   double start = now();
   Collective *collective = findCollective(context, words, location);
   if (!collective)
@@ -282,10 +293,10 @@ bool host::runCollective(TofuContext &context, const int64_t *words,
 
   context.published = {collective, ++context.sequence, src, dst};
   if (!collective->route.exchanges)
-    pull(context, *collective);
-  else if (!exchange(context, *collective))
+    mover.pull(context, *collective);
+  else if (!exchange(context, *collective, mover))
     return false;
-  fillNeutral(context, *collective);
+  mover.fillNeutral(context, *collective);
 
   int64_t bytes = elementBytes(table.type);
   TofuCollectiveStats &stats = collective->stats;

@@ -126,9 +126,25 @@ const TofuBackend &getHostBackend();
 /// Ends the device's run; call it from a runtime function's outermost frame.
 [[noreturn]] void leave(TofuContext *context);
 
+/// How the data of a collective move: of the one whose views are published.
+struct Mover {
+  /// Before the devices meet, and after all have moved their data. False if the
+  /// device must leave.
+  bool (*begin)(TofuContext &context);
+  bool (*end)(TofuContext &context);
+  /// The device's transfers, shares, and what it has the neutral element of.
+  void (*pull)(TofuContext &context, const Collective &collective);
+  void (*combineAndPush)(TofuContext &context, const Collective &collective);
+  void (*fillNeutral)(TofuContext &context, const Collective &collective);
+};
+
+/// From memory to memory, by the threads of the devices.
+const Mover &getHostMover();
+
 /// Brings data from all devices to all (Runtime.h).
 bool runCollective(TofuContext &context, const int64_t *words,
-                   const char *location, const View &src, const View &dst);
+                   const char *location, const View &src, const View &dst,
+                   const Mover &mover = getHostMover());
 
 /// The table of a collective with the boxes that follow from the given sizes.
 /// Empty, with the device failed, if these make no sense.

@@ -9,6 +9,7 @@
 #include "Compiler.h"
 
 #include "Tofu/Conversion/Passes.h"
+#include "Tofu/Runtime/LoadBackend.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/ExecutionEngine/OptUtils.h"
@@ -22,6 +23,18 @@
 
 using namespace mlir;
 using namespace mlir::tofu;
+
+llvm::Expected<ChosenBackend> tofu::chooseBackend(StringRef name,
+                                                  StringRef folder) {
+  bool isGpuOnHost = name == "gpu-on-host";
+  llvm::Expected<const TofuBackend *> backend =
+      loadBackend(isGpuOnHost ? "host" : name, folder);
+  if (!backend)
+    return backend.takeError();
+  bool hasKernels = isGpuOnHost || (*backend)->form == TOFU_HOST_KERNELS;
+  return ChosenBackend{*backend,
+                       hasKernels ? KernelKind::GpuOnHost : KernelKind::Loops};
+}
 
 static LogicalResult lower(ModuleOp module, KernelKind kernels) {
   PassManager pm(module.getContext());
@@ -116,14 +129,13 @@ static llvm::orc::SymbolMap getSymbols(const Addresses &addresses,
 //===----------------------------------------------------------------------===//
 
 llvm::Expected<Compiled> Compiled::create(ModuleOp module, StringRef function,
-                                          const TofuBackend &backend,
+                                          const ChosenBackend &backend,
                                           const Libraries &libraries,
-                                          unsigned optimizationLevel,
-                                          KernelKind kernels) {
-  if (failed(lower(module, kernels)))
+                                          unsigned optimizationLevel) {
+  if (failed(lower(module, backend.kernels)))
     return llvm::createStringError(
         "the program can't be lowered for this backend");
-  Addresses addresses = getAddresses(backend);
+  Addresses addresses = getAddresses(*backend.backend);
   if (failed(addFunctions(module, libraries, addresses)))
     return llvm::createStringError(
         "the program calls functions that are not there");

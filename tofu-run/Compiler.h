@@ -37,15 +37,24 @@ enum class KernelKind {
   GpuOnHost ///< kernels of a GPU, whose threads the host goes through
 };
 
+/// A backend, and how programs are lowered for it.
+struct ChosenBackend {
+  const TofuBackend *backend = nullptr;
+  KernelKind kernels = KernelKind::Loops;
+};
+
+/// The backend of a library in `folder`, or gpu-on-host: the host backend with
+/// kernels.
+llvm::Expected<ChosenBackend> chooseBackend(StringRef name, StringRef folder);
+
 /// Machine code of a program, shared by all devices of the process.
 class Compiled {
 public:
   /// Lowers the module, which is changed by it, and compiles it once.
   static llvm::Expected<Compiled> create(ModuleOp module, StringRef function,
-                                         const TofuBackend &backend,
+                                         const ChosenBackend &backend,
                                          const Libraries &libraries,
-                                         unsigned optimizationLevel,
-                                         KernelKind kernels);
+                                         unsigned optimizationLevel);
 
   /// Calls the function as Runtime.h describes, with the addresses of the C
   /// arguments and, for a lone scalar, of the result.

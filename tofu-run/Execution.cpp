@@ -200,6 +200,8 @@ void Session::resetStats() {
 }
 
 void Session::collect(Execution &execution) {
+  if (backend.record)
+    execution.record = backend.record(world);
   for (size_t device = 0; device < calls.size(); ++device) {
     TofuContext *context = backend.context(world, device);
     DeviceReport &report = execution.devices.emplace_back();

@@ -33,6 +33,7 @@ struct DeviceReport {
 
 struct Execution {
   std::vector<GatheredResult> results;
+  std::string record; ///< JSON; empty if the backend keeps none
   std::vector<DeviceReport> devices;
   /// Locations of the collectives, which outlive the world.
   std::vector<std::unique_ptr<std::string>> locations;

@@ -46,7 +46,8 @@ struct CommandLine {
   cl::opt<std::string> backend{
       "backend", cl::cat(category), cl::init("host"), cl::value_desc("name"),
       cl::desc("What the devices are: host (threads; the default), gpu-on-host "
-               "(the same, running kernels made for a GPU), or another "
+               "(the same, running kernels made for a GPU), recording (that "
+               "with streams, which are checked), or another "
                "libtofu_runtime_NAME.so beside this one")};
   cl::list<std::string> dialectPlugins{
       "load-dialect-plugin", cl::cat(category), cl::value_desc("library"),
@@ -117,6 +118,10 @@ struct CommandLine {
   cl::opt<std::string> json{"json", cl::cat(category), cl::value_desc("file"),
                             cl::desc("Write the report as JSON ('-': to "
                                      "standard output)")};
+  cl::opt<std::string> record{
+      "record", cl::cat(category), cl::value_desc("file"),
+      cl::desc("Write what the devices did in the last run as JSON, where the "
+               "backend keeps a record: recording")};
   cl::opt<bool> quiet{
       "quiet", cl::cat(category),
       cl::desc("Print neither results nor the report, only what is wrong")};
@@ -161,6 +166,7 @@ RunOptions CommandLine::get() const {
   options.optimizationLevel = optimizationLevel;
   options.timeoutSeconds = timeout;
   options.json = json;
+  options.record = record;
   options.quiet = quiet;
   return options;
 }

@@ -38,7 +38,7 @@ struct RunOptions {
   int64_t iterations = 1, warmup = 0;
   unsigned optimizationLevel = 3;
   double timeoutSeconds = 300;
-  std::string json;
+  std::string json, record;
   bool quiet = false;
 };
 

@@ -59,6 +59,7 @@ public:
   ExitCode run();
 
 private:
+  ExitCode loadBackends();
   ExitCode load();
   ExitCode checkNumbers();
   ExitCode readInputs();
@@ -67,6 +68,7 @@ private:
   ExitCode compareWithExpected();
   ExitCode compareWithUnpartitioned();
   ExitCode writeOutputs();
+  ExitCode writeRecord();
   ExitCode report();
 
   bool compareResult(unsigned i, const HostTensor &expected, StringRef with);
@@ -77,8 +79,7 @@ private:
   llvm::SourceMgr &sources;
   StringRef libraryFolder;
 
-  const TofuBackend *backend = nullptr;
-  KernelKind kernels = KernelKind::Loops;
+  ChosenBackend backend, serialBackend;
   Libraries libraries;
   Program program;
   std::optional<Program> unpartitioned;
@@ -193,19 +194,20 @@ ExitCode Runner::readExpected() {
 //===----------------------------------------------------------------------===//
 
 static llvm::Expected<Execution>
-compileAndExecute(const Program &program, const TofuBackend &backend,
+compileAndExecute(const Program &program, const ChosenBackend &backend,
                   const Libraries &libraries, ArrayRef<HostTensor> inputs,
                   const RunOptions &options, ExecutionOptions executionOptions,
-                  KernelKind kernels, double &compileSeconds) {
+                  double &compileSeconds) {
   auto compiled = [&] {
     StopWatch watch(compileSeconds);
     return Compiled::create(*program.module, program.function, backend,
-                            libraries, options.optimizationLevel, kernels);
+                            libraries, options.optimizationLevel);
   }();
   if (!compiled)
     return compiled.takeError();
   executionOptions.timeoutSeconds = options.timeoutSeconds;
-  return tofu::execute(program, *compiled, backend, inputs, executionOptions);
+  return tofu::execute(program, *compiled, *backend.backend, inputs,
+                       executionOptions);
 }
 
 ExitCode Runner::execute() {
@@ -213,8 +215,8 @@ ExitCode Runner::execute() {
   executionOptions.iterations = options.iterations;
   executionOptions.warmup = options.warmup;
   auto executed =
-      compileAndExecute(program, *backend, libraries, inputs, options,
-                        executionOptions, kernels, times.compileSeconds);
+      compileAndExecute(program, backend, libraries, inputs, options,
+                        executionOptions, times.compileSeconds);
   if (!executed)
     return fail(ExitCode::Runtime, executed.takeError());
   execution = std::move(*executed);
@@ -267,8 +269,8 @@ ExitCode Runner::compareWithUnpartitioned() {
     executionOptions.iterations = options.warmup + options.iterations;
   // Kernels of a GPU are compared with loops.
   auto executed =
-      compileAndExecute(*unpartitioned, *backend, libraries, inputs, options,
-                        executionOptions, KernelKind::Loops, compileSeconds);
+      compileAndExecute(*unpartitioned, serialBackend, libraries, inputs,
+                        options, executionOptions, compileSeconds);
   if (!executed)
     return fail(ExitCode::Runtime,
                 "unpartitioned: " + llvm::toString(executed.takeError()));
@@ -305,6 +307,19 @@ ExitCode Runner::writeOutputs() {
   return ExitCode::Good;
 }
 
+ExitCode Runner::writeRecord() {
+  if (options.record.empty())
+    return ExitCode::Good;
+  std::string message;
+  std::unique_ptr<llvm::ToolOutputFile> file =
+      openOutputFile(options.record, &message);
+  if (!file)
+    return fail(ExitCode::Usage, message);
+  file->os() << execution.record;
+  file->keep();
+  return ExitCode::Good;
+}
+
 /// Results are printed if nothing else is done with them.
 ExitCode Runner::report() {
   RunReport report = {options, program, execution, times, comparisons};
@@ -327,14 +342,24 @@ ExitCode Runner::report() {
   return ExitCode::Good;
 }
 
+/// The unpartitioned program always runs as loops of the host.
+ExitCode Runner::loadBackends() {
+  for (auto [name, chosen] : {std::pair(StringRef(options.backend), &backend),
+                              std::pair(StringRef("host"), &serialBackend)}) {
+    llvm::Expected<ChosenBackend> found = chooseBackend(name, libraryFolder);
+    if (!found)
+      return fail(ExitCode::Usage, found.takeError());
+    *chosen = *found;
+  }
+  if (!options.record.empty() && !backend.backend->record)
+    return fail(ExitCode::Usage,
+                "--record: backend " + options.backend + " keeps no record");
+  return ExitCode::Good;
+}
+
 ExitCode Runner::run() {
-  bool isGpuOnHost = options.backend == "gpu-on-host";
-  kernels = isGpuOnHost ? KernelKind::GpuOnHost : KernelKind::Loops;
-  llvm::Expected<const TofuBackend *> loaded =
-      loadBackend(isGpuOnHost ? "host" : options.backend, libraryFolder);
-  if (!loaded)
-    return fail(ExitCode::Usage, loaded.takeError());
-  backend = *loaded;
+  if (ExitCode code = loadBackends(); code != ExitCode::Good)
+    return code;
   llvm::Expected<Libraries> found = Libraries::load(options.libraries);
   if (!found)
     return fail(ExitCode::Usage, found.takeError());
@@ -348,7 +373,7 @@ ExitCode Runner::run() {
   ExitCode result = ExitCode::Good;
   for (auto stage :
        {&Runner::compareWithExpected, &Runner::compareWithUnpartitioned,
-        &Runner::writeOutputs, &Runner::report})
+        &Runner::writeOutputs, &Runner::writeRecord, &Runner::report})
     result = std::max(result, (this->*stage)());
   return result;
 }

@@ -79,11 +79,12 @@ std::vector<std::string> fuzz::getInputs(StringRef text) {
   return inputs;
 }
 
-Runner::Runner(const DialectRegistry &registry, const TofuBackend &backend,
+Runner::Runner(const DialectRegistry &registry,
+               const ChosenBackend &serialBackend, const ChosenBackend &backend,
                const Libraries &libraries, std::string text,
-               unsigned optimizationLevel, KernelKind kernels)
-    : backend(backend), libraries(libraries),
-      optimizationLevel(optimizationLevel), kernels(kernels),
+               unsigned optimizationLevel)
+    : serialBackend(serialBackend), backend(backend), libraries(libraries),
+      optimizationLevel(optimizationLevel),
       context(registry, MLIRContext::Threading::DISABLED) {
   context.getDiagEngine().registerHandler([&](Diagnostic &diagnostic) {
     if (diagnostic.getSeverity() == DiagnosticSeverity::Error)
@@ -127,12 +128,12 @@ llvm::Expected<Execution> Runner::runSerially() {
       return input.takeError();
     inputs.push_back(std::move(*input));
   }
-  auto compiled =
-      Compiled::create(*program->module, program->function, backend, libraries,
-                       optimizationLevel, KernelKind::Loops);
+  auto compiled = Compiled::create(*program->module, program->function,
+                                   serialBackend, libraries, optimizationLevel);
   if (!compiled)
     return compiled.takeError();
-  return execute(*program, *compiled, backend, inputs, getOptions(*program));
+  return execute(*program, *compiled, *serialBackend.backend, inputs,
+                 getOptions(*program));
 }
 
 /// True if several results of one operation move. If the operation combines
@@ -239,11 +240,12 @@ llvm::Error Runner::runCut(const Cut &cut, Checks checks) {
   if (!program)
     return program.takeError();
   auto compiled = Compiled::create(*program->module, program->function, backend,
-                                   libraries, optimizationLevel, kernels);
+                                   libraries, optimizationLevel);
   if (!compiled)
     return compiled.takeError();
   ExecutionOptions options = getOptions(*program);
-  auto execution = execute(*program, *compiled, backend, inputs, options);
+  auto execution =
+      execute(*program, *compiled, *backend.backend, inputs, options);
   if (!execution)
     return execution.takeError();
   if (llvm::Error error = compareResults(*execution))
@@ -258,7 +260,7 @@ llvm::Error Runner::runCut(const Cut &cut, Checks checks) {
                                    Twine(plannedBytes));
   if (!checks.twice)
     return llvm::Error::success();
-  auto again = execute(*program, *compiled, backend, inputs, options);
+  auto again = execute(*program, *compiled, *backend.backend, inputs, options);
   if (!again)
     return again.takeError();
   if (!haveSameBits(*execution, *again))

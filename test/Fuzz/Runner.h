@@ -54,9 +54,10 @@ struct Verdict {
 /// other.
 class Runner {
 public:
-  Runner(const DialectRegistry &registry, const TofuBackend &backend,
-         const Libraries &libraries, std::string text,
-         unsigned optimizationLevel, KernelKind kernels);
+  /// `serialBackend` runs the serial program, `backend` cut ones.
+  Runner(const DialectRegistry &registry, const ChosenBackend &serialBackend,
+         const ChosenBackend &backend, const Libraries &libraries,
+         std::string text, unsigned optimizationLevel);
 
   /// Whether the partitioned program gives what the serial one does.
   Verdict run(const Cut &cut, Checks checks);
@@ -67,10 +68,9 @@ private:
   llvm::Error compareResults(const Execution &execution);
   llvm::Expected<Program> partition(const Cut &cut, int64_t &plannedBytes);
 
-  const TofuBackend &backend;
+  ChosenBackend serialBackend, backend;
   const Libraries &libraries;
   unsigned optimizationLevel;
-  KernelKind kernels; ///< of cut programs
   MLIRContext context;
   std::string diagnostics;
   std::vector<std::string> inputTexts; ///< as for tofu-run; or none

@@ -38,7 +38,7 @@ def parse_arguments():
     parser.add_argument("--plans", type=int, default=4, help="plans per program")
     parser.add_argument("--opt-level", type=int, default=0, help="of generated code, 0 to 3")
     parser.add_argument("--bytes", action="store_true", help="moving more bytes than planned is a failure")
-    parser.add_argument("--gpu-on-host", action="store_true", help="run kernels that are made for a GPU")
+    parser.add_argument("--backend", default="host", help="what cut programs run on")
     parser.add_argument("--save", default=".", help="folder for failing cases")
     parser.add_argument("--reduce", help="make this failing case small")
     return parser.parse_args()
@@ -52,8 +52,7 @@ def parse_arguments():
 def fuzz_command(options, *more):
     tool = os.path.join(options.tools, "tofu-fuzz")
     more += ("--bytes",) if options.bytes else ()
-    more += ("--gpu-on-host",) if options.gpu_on_host else ()
-    return [tool, f"--plans={options.plans}", f"--opt-level={options.opt_level}", *more]
+    return [tool, f"--backend={options.backend}", f"--plans={options.plans}", f"--opt-level={options.opt_level}", *more]
 
 
 def run_process(options, first, count):

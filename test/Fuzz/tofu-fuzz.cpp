@@ -41,10 +41,9 @@ static cl::opt<uint64_t>
 static cl::opt<unsigned>
     optimizationLevel("opt-level", cl::cat(category), cl::init(0),
                       cl::desc("Of generated code, 0 to 3 (default: 0)"));
-static cl::opt<bool>
-    gpuOnHost("gpu-on-host", cl::cat(category),
-              cl::desc("Make kernels for a GPU of cut programs, as tofu-run "
-                       "--backend=gpu-on-host does"));
+static cl::opt<std::string>
+    backendName("backend", cl::cat(category), cl::init("host"),
+                cl::desc("What cut programs run on, as for tofu-run"));
 static cl::opt<bool>
     checkBytes("bytes", cl::cat(category),
                cl::desc("Moving more bytes than the plan says is a failure"));
@@ -58,7 +57,8 @@ static std::string getLibrary(const char *argv0) {
   return getLibraryFolder(argv0) + "/libtofu_test_functions.so";
 }
 
-static bool runCases(const TofuBackend &backend, const Libraries &libraries) {
+static bool runCases(const ChosenBackend &serial, const ChosenBackend &backend,
+                     const Libraries &libraries) {
   DialectRegistry registry;
   registerAllDialectsAndExtensions(registry);
   std::optional<Runner> runner;
@@ -67,9 +67,8 @@ static bool runCases(const TofuBackend &backend, const Libraries &libraries) {
     llvm::outs() << "case " << i << "\n";
     llvm::outs().flush();
     if (!runner || i % plans == 0)
-      runner.emplace(registry, backend, libraries, generateProgram(i / plans),
-                     optimizationLevel,
-                     gpuOnHost ? KernelKind::GpuOnHost : KernelKind::Loops);
+      runner.emplace(registry, serial, backend, libraries,
+                     generateProgram(i / plans), optimizationLevel);
     Cut cut = makeCut(i);
     Verdict verdict = runner->run(cut, {i % kTwice == 0, checkBytes});
     good &= verdict.outcome != Outcome::Failed;
@@ -99,8 +98,8 @@ int main(int argc, char **argv) {
   if (describe.getNumOccurrences()) {
     std::string text = generateProgram(describe / plans);
     llvm::outs() << "// " << makeCut(describe).str();
-    if (gpuOnHost)
-      llvm::outs() << " --backend=gpu-on-host";
+    if (backendName != "host")
+      llvm::outs() << " --backend=" << backendName;
     for (const std::string &input : getInputs(text))
       llvm::outs() << " --input=" << input;
     if (StringRef(text).contains("ml_program.global_store"))
@@ -111,16 +110,21 @@ int main(int argc, char **argv) {
   }
   if (!count)
     return EXIT_SUCCESS;
-  llvm::Expected<const TofuBackend *> backend =
-      loadBackend("host", getLibraryFolder(argv[0]));
-  if (!backend) {
-    llvm::errs() << llvm::toString(backend.takeError()) << "\n";
-    return EXIT_FAILURE;
+  ChosenBackend serial, cut;
+  for (auto [name, chosen] : {std::pair(StringRef("host"), &serial),
+                              std::pair(StringRef(backendName), &cut)}) {
+    llvm::Expected<ChosenBackend> found =
+        chooseBackend(name, getLibraryFolder(argv[0]));
+    if (!found) {
+      llvm::errs() << llvm::toString(found.takeError()) << "\n";
+      return EXIT_FAILURE;
+    }
+    *chosen = *found;
   }
   llvm::Expected<Libraries> libraries = Libraries::load(getLibrary(argv[0]));
   if (!libraries) {
     llvm::errs() << llvm::toString(libraries.takeError()) << "\n";
     return EXIT_FAILURE;
   }
-  return runCases(**backend, *libraries) ? EXIT_SUCCESS : EXIT_FAILURE;
+  return runCases(serial, cut, *libraries) ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -41,6 +41,7 @@ public:
   }
 
   std::string error() const { return backend->error(world); }
+  TofuWorld *getWorld() const { return world; }
   TofuContext *context(int64_t device) const {
     return backend->context(world, device);
   }

@@ -59,6 +59,7 @@ def has_library(name):
 # What a test may require, and whether it is here. A test whose feature is not
 # here is counted as skipped; run-tests.py names the feature.
 features = {
+    "cuda-toolkit": has_library("libtofu_runtime_cuda.so"),
     "cuda": has_library("libtofu_runtime_cuda.so") and os.path.exists("/dev/nvidia0"),
     "mpi": has_library("libtofu_runtime_mpi.so") and lit.util.which("mpirun"),
     "ptxas": toolkit,

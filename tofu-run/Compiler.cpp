@@ -31,6 +31,8 @@ llvm::Expected<ChosenBackend> tofu::chooseBackend(StringRef name,
       loadBackend(isGpuOnHost ? "host" : name, folder);
   if (!backend)
     return backend.takeError();
+  if ((*backend)->form == TOFU_DEVICE_KERNELS)
+    return ChosenBackend{*backend, KernelKind::Gpu};
   bool hasKernels = isGpuOnHost || (*backend)->form == TOFU_HOST_KERNELS;
   return ChosenBackend{*backend,
                        hasKernels ? KernelKind::GpuOnHost : KernelKind::Loops};
@@ -40,12 +42,14 @@ static LogicalResult lower(ModuleOp module, KernelKind kernels) {
   PassManager pm(module.getContext());
   if (failed(applyPassManagerCLOptions(pm)))
     return failure();
-  if (kernels == KernelKind::GpuOnHost) {
-    TofuToGpuOptions options;
-    options.kernels = "host";
-    buildTofuToGpuPipeline(pm, options);
-  } else {
+  if (kernels == KernelKind::Loops) {
     buildTofuToHostPipeline(pm, TofuToHostOptions());
+  } else {
+    TofuToGpuOptions options;
+    // Later chips run the PTX of the earliest one.
+    options.chip = "sm_80";
+    options.kernels = kernels == KernelKind::Gpu ? "ptx" : "host";
+    buildTofuToGpuPipeline(pm, options);
   }
   return pm.run(module);
 }

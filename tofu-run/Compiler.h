@@ -33,8 +33,9 @@ private:
 
 /// What the loop nests of a program become.
 enum class KernelKind {
-  Loops,    ///< functions of the host
-  GpuOnHost ///< kernels of a GPU, whose threads the host goes through
+  Loops,     ///< functions of the host
+  GpuOnHost, ///< kernels of a GPU, whose threads the host goes through
+  Gpu        ///< PTX, which the driver compiles
 };
 
 /// A backend, and how programs are lowered for it.

@@ -226,6 +226,22 @@ func.func @no_context() {
 
 // -----
 
+// A function of the user's has no stream: all must be done before.
+// CHECK-LABEL:  func.func @outside
+// CHECK-NOT:      tofuSynchronize
+// CHECK:          tofu.call
+// DEVICE-LABEL: func.func @outside
+// DEVICE-SAME:    %[[CONTEXT:[a-z0-9]+]]: !llvm.ptr
+// DEVICE:         llvm.call @tofuSynchronize(%[[CONTEXT]])
+// DEVICE-NEXT:    tofu.call @cholesky
+func.func @outside(%context: !llvm.ptr, %a: memref<4xf32>) {
+  tofu.call @cholesky() into(%a : memref<4xf32>)
+  return
+}
+func.func private @cholesky() -> tensor<4xf32>
+
+// -----
+
 func.func @no_numbers(%context: !llvm.ptr) {
   // expected-error@+1 {{'memref.alloc' op cannot be allocated by the runtime: 'memref<4xvector<2xf32>>'}}
   %0 = memref.alloc() : memref<4xvector<2xf32>>

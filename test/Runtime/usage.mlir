@@ -24,7 +24,7 @@
 // RUN: %python %S/Inputs/exit_code.py 2 tofu-run %t/main.mlir --output=y.npy 2>&1 | FileCheck %s --check-prefix=AT
 // RUN: %python %S/Inputs/exit_code.py 2 tofu-run %t/main.mlir --output-per-device 2>&1 | FileCheck %s --check-prefix=PER-DEVICE
 // RUN: %python %S/Inputs/exit_code.py 2 tofu-run %t/main.mlir --devices=2 --partition-options=nonsense=1 --check 2>&1 | FileCheck %s --check-prefix=PARTITION
-// RUN: %python %S/Inputs/exit_code.py 2 tofu-run %t/main.mlir --backend=cuda 2>&1 | FileCheck %s --check-prefix=BACKEND
+// RUN: %python %S/Inputs/exit_code.py 2 tofu-run %t/main.mlir --backend=tpu 2>&1 | FileCheck %s --check-prefix=BACKEND
 // RUN: %python %S/Inputs/exit_code.py 3 tofu-run %t/main.mlir --devices=2000 --check 2>&1 | FileCheck %s --check-prefix=MANY
 // RUN: %python %S/Inputs/exit_code.py 2 tofu-run %t/two.mlir 2>&1 | FileCheck %s --check-prefix=TWO
 // RUN: %python %S/Inputs/exit_code.py 2 tofu-run %t/two.mlir -e none 2>&1 | FileCheck %s --check-prefix=NONE
@@ -51,7 +51,7 @@
 // AT: error: --output=y.npy: write @FILE.npy
 // PER-DEVICE: error: --output-per-device needs --output
 // PARTITION: error: --partition-options: not understood: nonsense=1
-// BACKEND: error: backend cuda: not in this build, there is no {{.*}}lib/libtofu_runtime_cuda.so
+// BACKEND: error: backend tpu: not in this build, there is no {{.*}}lib/libtofu_runtime_tpu.so
 // MANY: error: the host backend has 1 to 1024 devices, not 2000
 // TWO: error: 2 public functions with a body, expected one; choose with --function=
 // TWO: two.mlir:1:1: note: candidate @a

@@ -91,9 +91,10 @@ typedef struct TofuSymbol {
 
 /** How programs are lowered for a backend. */
 typedef enum TofuProgramForm {
-  TOFU_HOST_LOOPS = 0,  /**< the host computes, in the device's memory */
-  TOFU_HOST_KERNELS = 1 /**< kernels for the host; nothing else of the program
-                             accesses the device's memory */
+  TOFU_HOST_LOOPS = 0,    /**< the host computes, in the device's memory */
+  TOFU_HOST_KERNELS = 1,  /**< kernels for the host; nothing else of the program
+                               accesses the device's memory */
+  TOFU_DEVICE_KERNELS = 2 /**< the same, with PTX for GPUs */
 } TofuProgramForm;
 
 typedef struct TofuBackend {

@@ -1,0 +1,564 @@
+//===- Backend.cpp - The C interfaces of the CUDA backend -----------------===//
+//
+// Part of the Tofu project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The host backend's world, whose devices have streams and memory of GPUs. As
+// there, a failure leaves from the outermost frame of a call, which holds
+// nothing with a destructor: functions below return false when the device must
+// leave.
+//
+//===----------------------------------------------------------------------===//
+
+// The library hides its symbols, but for what this declares.
+#pragma GCC visibility push(default)
+#include "Tofu/Runtime/Backend.h"
+#pragma GCC visibility pop
+
+#include "Device.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+
+using namespace mlir::tofu;
+using namespace mlir::tofu::host;
+using cuda::Device;
+
+static Device &getDevice(TofuContext *context) {
+  return cuda::getDevice(*context);
+}
+
+static void leaveIf(TofuContext *context, bool fails) {
+  if (fails || context->world->isAborted())
+    leave(context);
+}
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+static bool failAllocation(Device &device, int64_t bytes) {
+  return device.fail(nullptr, "no memory on GPU " + std::to_string(device.gpu) +
+                                  " for " + std::to_string(bytes) + " bytes");
+}
+
+static void *alloc(TofuContext *context, int64_t bytes) {
+  Device &device = getDevice(context);
+  void *memory = device.allocate(bytes, Device::Kind::Program);
+  leaveIf(context, !memory && !failAllocation(device, bytes));
+  return memory;
+}
+
+static bool callFree(Device &device, void *memory) {
+  return !memory || device.release(memory, Device::Kind::Program) ||
+         device.fail(nullptr, "memory is freed that is not the device's");
+}
+
+static void freeMemory(TofuContext *context, void *memory) {
+  leaveIf(context, !callFree(getDevice(context), memory));
+}
+
+static void *findGlobal(Device &device, const char *name, int64_t bytes,
+                        int8_t *isNew) {
+  auto &[memory, knownBytes] = device.globals[name];
+  *isNew = !memory;
+  if (memory && knownBytes != bytes) {
+    device.fail(nullptr, std::string("global ") + name + " has " +
+                             std::to_string(knownBytes) +
+                             " bytes, is asked for with " +
+                             std::to_string(bytes));
+    return nullptr;
+  }
+  if (!memory) {
+    memory = device.allocate(bytes, Device::Kind::Global);
+    knownBytes = bytes;
+  }
+  if (!memory)
+    failAllocation(device, bytes);
+  return memory;
+}
+
+static void *getGlobal(TofuContext *context, const char *name, int64_t bytes,
+                       int8_t *isNew) {
+  void *memory = findGlobal(getDevice(context), name, bytes, isNew);
+  leaveIf(context, !memory);
+  return memory;
+}
+
+/// Ready for all streams: the copy is done when this returns.
+static void *findConstant(Device &device, const void *host, int64_t bytes) {
+  void *&memory = device.constants[host];
+  if (memory)
+    return memory;
+  memory = device.allocate(bytes, Device::Kind::Constant);
+  if (!memory && !failAllocation(device, bytes))
+    return nullptr;
+  cudaStream_t stream = device.streams[TOFU_COMPUTE];
+  bool isCopied = device.check(cudaMemcpyAsync(memory, host, bytes,
+                                               cudaMemcpyDefault, stream),
+                               nullptr, "a copy of a constant") &&
+                  device.waitFor(stream);
+  return isCopied ? memory : nullptr;
+}
+
+static void *getConstant(TofuContext *context, const void *host,
+                         int64_t bytes) {
+  void *memory = findConstant(getDevice(context), host, bytes);
+  leaveIf(context, !memory);
+  return memory;
+}
+
+//===----------------------------------------------------------------------===//
+// Streams
+//===----------------------------------------------------------------------===//
+
+static TofuStream *getStream(TofuContext *context, int64_t kind) {
+  Device &device = getDevice(context);
+  bool isKnown = kind >= 0 && kind < TOFU_NUM_STREAMS;
+  return reinterpret_cast<TofuStream *>(device.streams[isKnown ? kind : 0]);
+}
+
+static void recordEvent(TofuContext *context, TofuStream *stream,
+                        int64_t event) {
+  Device &device = getDevice(context);
+  leaveIf(context, !device.check(cudaEventRecord(device.getEvent(event),
+                                                 device.getStream(stream)),
+                                 nullptr, "an event"));
+}
+
+static void waitForEvent(TofuContext *context, TofuStream *stream,
+                         int64_t event) {
+  Device &device = getDevice(context);
+  leaveIf(context, !device.check(cudaStreamWaitEvent(device.getStream(stream),
+                                                     device.getEvent(event), 0),
+                                 nullptr, "an event"));
+}
+
+static void synchronize(TofuContext *context) {
+  leaveIf(context, !getDevice(context).synchronize());
+}
+
+static void beginGroup(TofuContext *context, TofuStream *stream) {
+  getDevice(context).isGrouping = true;
+}
+
+static bool runPending(Device &device, TofuStream *stream) {
+  std::vector<cuda::PendingEven> pending = std::move(device.pending);
+  device.pending.clear();
+  device.isGrouping = false;
+  return pending.empty() ||
+         cuda::runEven(device, device.getStream(stream), pending);
+}
+
+static void endGroup(TofuContext *context, TofuStream *stream) {
+  leaveIf(context, !runPending(getDevice(context), stream));
+}
+
+//===----------------------------------------------------------------------===//
+// Collectives
+//===----------------------------------------------------------------------===//
+
+static bool callCollective(TofuContext *context, TofuStream *stream,
+                           const int64_t *table, const char *location,
+                           int64_t srcRank, const void *src, int64_t dstRank,
+                           const void *dst) {
+  Device &device = getDevice(context);
+  if (std::max(srcRank, dstRank) > kMaxRank)
+    return device.fail(location, "a tensor has too many dims");
+  int64_t type = table[TOFU_COLLECTIVE_TYPE];
+  bool isKnown = type >= 0 && type < TOFU_NUM_ELEMENT_TYPES;
+  int64_t bytes = isKnown ? elementBytes(type) : 1;
+  device.moving = device.getStream(stream);
+  return runCollective(*context, table, location,
+                       View::ofMemref(srcRank, src, bytes),
+                       View::ofMemref(dstRank, dst, bytes), cuda::getMover());
+}
+
+static void collective(TofuContext *context, TofuStream *stream,
+                       const int64_t *table, const char *location,
+                       int64_t srcRank, void *src, int64_t dstRank, void *dst) {
+  leaveIf(context, !callCollective(context, stream, table, location, srcRank,
+                                   src, dstRank, dst));
+}
+
+static bool callOfSizes(TofuContext *context, TofuStream *stream,
+                        const int64_t *table, const int64_t *sizes,
+                        const char *location, int64_t srcRank, void *src,
+                        int64_t dstRank, void *dst) {
+  std::vector<int64_t> resolved =
+      resolveSizes(*context, table, sizes, location);
+  return !resolved.empty() &&
+         callCollective(context, stream, resolved.data(), location, srcRank,
+                        src, dstRank, dst);
+}
+
+static void collectiveOfSizes(TofuContext *context, TofuStream *stream,
+                              const int64_t *table, const int64_t *sizes,
+                              const char *location, int64_t srcRank, void *src,
+                              int64_t dstRank, void *dst) {
+  leaveIf(context, !callOfSizes(context, stream, table, sizes, location,
+                                srcRank, src, dstRank, dst));
+}
+
+static bool callEven(TofuContext *context, TofuStream *stream,
+                     const int64_t *table, const char *location,
+                     const void *src, void *dst) {
+  Device &device = getDevice(context);
+  std::vector<int64_t> expanded = expandEven(*context, table, location);
+  if (expanded.empty())
+    return false;
+  Interval from = boxOfExpanded(expanded, context->device, false),
+           to = boxOfExpanded(expanded, context->device, true);
+  if (!device.shared->usesNccl) {
+    device.moving = device.getStream(stream);
+    auto makeView = [](const void *data, Interval box) {
+      return View::ofBox(static_cast<char *>(const_cast<void *>(data)), {box});
+    };
+    return runCollective(*context, expanded.data(), location,
+                         makeView(src, from), makeView(dst, to),
+                         cuda::getMover());
+  }
+  Collective *known = findCollective(*context, expanded.data(), location);
+  if (!known)
+    return false;
+  int64_t bytes = elementBytes(known->table.type);
+  ++known->stats.calls;
+  known->stats.receivedBytes += known->route.received * bytes;
+  known->stats.dataBytes += std::max(from.size(), to.size()) * bytes;
+  int64_t numWords = TOFU_EVEN_HEADER + 2 * table[TOFU_EVEN_DEVICES];
+  device.pending.push_back({{table, table + numWords}, location, src, dst});
+  return device.isGrouping || runPending(device, stream);
+}
+
+static void evenCollective(TofuContext *context, TofuStream *stream,
+                           const int64_t *table, const char *location,
+                           const void *src, void *dst) {
+  leaveIf(context, !callEven(context, stream, table, location, src, dst));
+}
+
+//===----------------------------------------------------------------------===//
+// Computation
+//===----------------------------------------------------------------------===//
+
+static void contract(TofuContext *context, TofuStream *stream,
+                     const int64_t *table, const char *location, int64_t aRank,
+                     void *a, int64_t bRank, void *b, int64_t cRank, void *c) {
+  Device &device = getDevice(context);
+  bool fits = std::max({aRank, bRank, cRank}) <= kMaxRank;
+  if (!fits)
+    device.fail(location, "a tensor has too many dims");
+  const Memref memrefs[] = {{aRank, a}, {bRank, b}, {cRank, c}};
+  leaveIf(context,
+          !fits || !cuda::runContraction(device, device.getStream(stream),
+                                         table, location, memrefs));
+}
+
+static bool callKernel(Device &device, TofuStream *stream,
+                       const TofuKernel *kernel, const char *location,
+                       const int64_t *shape, void **arguments) {
+  if (kernel->version != TOFU_TABLE_VERSION)
+    return device.fail(location, "a kernel is of another version of Tofu");
+  if (!kernel->image)
+    return device.fail(location, "a kernel is not compiled for GPUs");
+  if (!(shape[0] * shape[1] * shape[2]))
+    return true;
+  cudaError_t error;
+  cudaKernel_t found = device.shared->kernels.find(kernel, error);
+  if (!device.check(error, location, kernel->name))
+    return false;
+  auto makeDim = [](const int64_t *words) {
+    return dim3(static_cast<unsigned>(words[0]),
+                static_cast<unsigned>(words[1]),
+                static_cast<unsigned>(words[2]));
+  };
+  return device.check(cudaLaunchKernel(reinterpret_cast<const void *>(found),
+                                       makeDim(shape), makeDim(shape + 3),
+                                       arguments, 0, device.getStream(stream)),
+                      location, kernel->name);
+}
+
+static void launch(TofuContext *context, TofuStream *stream,
+                   const TofuKernel *kernel, const char *location,
+                   const int64_t *shape, void **arguments) {
+  leaveIf(context, !callKernel(getDevice(context), stream, kernel, location,
+                               shape, arguments));
+}
+
+/// By way of pinned memory, as the GPU copies to no other without waiting.
+static bool callRead(Device &device, TofuStream *stream, void *host,
+                     const void *memory, int64_t bytes) {
+  if (!bytes)
+    return true;
+  if (bytes > device.stagingBytes) {
+    cudaFreeHost(device.staging);
+    device.staging = nullptr;
+    device.stagingBytes = 0;
+    if (!device.check(cudaMallocHost(&device.staging, bytes), nullptr,
+                      "pinned memory"))
+      return false;
+    device.stagingBytes = bytes;
+  }
+  cudaStream_t queue = device.getStream(stream);
+  if (!device.check(cudaMemcpyAsync(device.staging, memory, bytes,
+                                    cudaMemcpyDefault, queue),
+                    nullptr, "a read by the host") ||
+      !device.waitFor(queue))
+    return false;
+  std::memcpy(host, device.staging, bytes);
+  return true;
+}
+
+static void read(TofuContext *context, TofuStream *stream, void *host,
+                 const void *memory, int64_t bytes) {
+  leaveIf(context, !callRead(getDevice(context), stream, host, memory, bytes));
+}
+
+/// Memory of the host that isn't pinned is copied before the call returns.
+static void write(TofuContext *context, TofuStream *stream, void *memory,
+                  const void *host, int64_t bytes) {
+  Device &device = getDevice(context);
+  leaveIf(context,
+          bytes && !device.check(cudaMemcpyAsync(memory, host, bytes,
+                                                 cudaMemcpyDefault,
+                                                 device.getStream(stream)),
+                                 nullptr, "a write by the host"));
+}
+
+//===----------------------------------------------------------------------===//
+// What runners call
+//===----------------------------------------------------------------------===//
+
+/// Lets GPUs access each other's memory; the reason if they can't.
+static std::string connect(int gpus) {
+  for (int gpu = 0; gpu < gpus; ++gpu)
+    for (int other = 0; other < gpus; ++other) {
+      if (gpu == other)
+        continue;
+      int canAccess = 0;
+      cudaDeviceCanAccessPeer(&canAccess, gpu, other);
+      cudaMemPool_t pool = nullptr;
+      cudaMemAccessDesc access = {};
+      access.location.type = cudaMemLocationTypeDevice;
+      access.location.id = gpu;
+      access.flags = cudaMemAccessFlagsProtReadWrite;
+      if (!canAccess ||
+          cudaDeviceGetDefaultMemPool(&pool, other) != cudaSuccess ||
+          cudaMemPoolSetAccess(pool, &access, 1) != cudaSuccess)
+        return "GPU " + std::to_string(gpu) +
+               " can't access the memory of GPU " + std::to_string(other);
+    }
+  return {};
+}
+
+/// Opens the devices, spread over the GPUs that are there; the reason if that
+/// fails.
+static std::string open(TofuWorld &world) {
+  int gpus = 0;
+  cudaError_t status = cudaGetDeviceCount(&gpus);
+  if (status != cudaSuccess)
+    return std::string("no GPU can be used: ") + cudaGetErrorString(status);
+  if (!gpus)
+    return "no GPU can be used: there is none";
+  int64_t devices = world.numDevices();
+  gpus = static_cast<int>(std::min<int64_t>(gpus, devices));
+  std::string error = connect(gpus);
+  auto shared = std::make_shared<cuda::Shared>();
+  shared->usesNccl = devices > 1 && gpus == devices;
+  // Runs get identifiers of their own; that there is one says that NCCL works.
+  if (error.empty() && shared->usesNccl &&
+      ncclGetUniqueId(&shared->id) != ncclSuccess)
+    error = std::string("NCCL can't be used: ") + ncclGetLastError(nullptr);
+  for (auto &context : world.contexts) {
+    if (!error.empty())
+      break;
+    int gpu = static_cast<int>(context->device % gpus);
+    auto device = std::make_shared<Device>(context.get(), gpu, shared);
+    context->extension = device;
+    device->open(error);
+  }
+  return error;
+}
+
+static TofuWorld *createWorld(const TofuWorldOptions *options, char *error,
+                              int64_t errorBytes) {
+  TofuWorld *world = getHostBackend().createWorld(options, error, errorBytes);
+  if (!world)
+    return nullptr;
+  std::string reason = open(*world);
+  if (reason.empty())
+    return world;
+  std::snprintf(error, errorBytes, "%s", reason.c_str());
+  getHostBackend().destroyWorld(world);
+  return nullptr;
+}
+
+namespace {
+
+struct Body {
+  TofuBody body;
+  void *user;
+};
+
+} // namespace
+
+/// Owns nothing, as a failure leaves by longjmp.
+static void runBody(TofuContext *context, int64_t number, void *user) {
+  Device &device = getDevice(context);
+  device.select();
+  leaveIf(context, !device.openCommunicator());
+  auto *body = static_cast<Body *>(user);
+  body->body(context, number, body->user);
+  leaveIf(context, !device.synchronize());
+}
+
+/// After a failure some communicators are gone: all devices make new ones.
+static void renewCommunicators(TofuWorld &world) {
+  auto isOpen = [](const std::unique_ptr<TofuContext> &context) {
+    return getDevice(context.get()).communicator != nullptr;
+  };
+  cuda::Shared &shared = *getDevice(world.contexts.front().get()).shared;
+  if (!shared.usesNccl ||
+      std::all_of(world.contexts.begin(), world.contexts.end(), isOpen))
+    return;
+  for (auto &context : world.contexts)
+    getDevice(context.get()).closeCommunicators();
+  ncclGetUniqueId(&shared.id);
+}
+
+static TofuStatus run(TofuWorld *world, TofuBody body, void *user) {
+  for (auto &context : world->contexts) {
+    Device &device = getDevice(context.get());
+    device.pending.clear();
+    device.isGrouping = false;
+  }
+  renewCommunicators(*world);
+  // A device that never comes back still has it.
+  auto both = std::make_unique<Body>(Body{body, user});
+  TofuStatus status = getHostBackend().run(world, runBody, both.get());
+  if (status == TOFU_STUCK)
+    both.release();
+  if (status != TOFU_OK)
+    for (auto &context : world->contexts) {
+      Device &device = getDevice(context.get());
+      device.releaseAll(Device::Kind::Global);
+      device.globals.clear();
+    }
+  return status;
+}
+
+static void *allocateInput(TofuContext *context, int64_t bytes) {
+  Device &device = getDevice(context);
+  device.select();
+  void *memory = device.allocate(bytes, Device::Kind::Input);
+  cudaStreamSynchronize(device.streams[TOFU_COMPUTE]);
+  return memory;
+}
+
+static void releaseInput(TofuContext *context, void *memory) {
+  Device &device = getDevice(context);
+  device.select();
+  device.release(memory, Device::Kind::Input);
+}
+
+/// A copy that fails shows in the next run: the GPU's errors stay.
+static void copy(TofuContext *context, void *to, const void *from,
+                 int64_t bytes) {
+  getDevice(context).select();
+  if (bytes)
+    cudaMemcpy(to, from, bytes, cudaMemcpyDefault);
+}
+
+static void copyIn(TofuContext *context, void *device, const void *host,
+                   int64_t bytes) {
+  copy(context, device, host, bytes);
+}
+
+static void copyOut(TofuContext *context, void *host, const void *device,
+                    int64_t bytes) {
+  copy(context, host, device, bytes);
+}
+
+static void reset(TofuContext *context) {
+  Device &device = getDevice(context);
+  device.select();
+  device.releaseAll(Device::Kind::Program);
+}
+
+static void resetStats(TofuContext *context) {
+  getHostBackend().resetStats(context);
+  Device &device = getDevice(context);
+  device.peakProgram = device.bytesOf[static_cast<int>(Device::Kind::Program)] +
+                       device.bytesOf[static_cast<int>(Device::Kind::Global)];
+  device.peak = device.peakProgram +
+                device.bytesOf[static_cast<int>(Device::Kind::Input)];
+}
+
+static void getMemoryStats(TofuContext *context, TofuMemoryStats *stats) {
+  const Device &device = getDevice(context);
+  *stats = {};
+  stats->inputBytes = device.bytesOf[static_cast<int>(Device::Kind::Input)];
+  stats->programBytes =
+      device.bytesOf[static_cast<int>(Device::Kind::Program)] +
+      device.bytesOf[static_cast<int>(Device::Kind::Global)];
+  stats->peakProgramBytes = device.peakProgram;
+  stats->peakBytes = device.peak;
+  stats->scratchBytes = cuda::kWorkspaceBytes;
+}
+
+/// The host's functions, with those above in the place of its own.
+static std::vector<TofuSymbol> makeSymbols() {
+  const TofuSymbol ours[] = {
+      {"tofuAlloc", reinterpret_cast<void *>(alloc)},
+      {"tofuFree", reinterpret_cast<void *>(freeMemory)},
+      {"tofuGlobal", reinterpret_cast<void *>(getGlobal)},
+      {"tofuConstant", reinterpret_cast<void *>(getConstant)},
+      {"tofuStream", reinterpret_cast<void *>(getStream)},
+      {"tofuRecord", reinterpret_cast<void *>(recordEvent)},
+      {"tofuWait", reinterpret_cast<void *>(waitForEvent)},
+      {"tofuSynchronize", reinterpret_cast<void *>(synchronize)},
+      {"tofuGroupBegin", reinterpret_cast<void *>(beginGroup)},
+      {"tofuGroupEnd", reinterpret_cast<void *>(endGroup)},
+      {"tofuCollective", reinterpret_cast<void *>(collective)},
+      {"tofuCollectiveOfSizes", reinterpret_cast<void *>(collectiveOfSizes)},
+      {"tofuEvenCollective", reinterpret_cast<void *>(evenCollective)},
+      {"tofuContract", reinterpret_cast<void *>(contract)},
+      {"tofuLaunch", reinterpret_cast<void *>(launch)},
+      {"tofuRead", reinterpret_cast<void *>(read)},
+      {"tofuWrite", reinterpret_cast<void *>(write)},
+  };
+  const TofuBackend &host = getHostBackend();
+  std::vector<TofuSymbol> symbols(host.symbols, host.symbols + host.numSymbols);
+  for (TofuSymbol &symbol : symbols)
+    for (const TofuSymbol &our : ours)
+      if (!std::strcmp(symbol.name, our.name))
+        symbol.address = our.address;
+  return symbols;
+}
+
+static TofuBackend makeBackend() {
+  static const std::vector<TofuSymbol> symbols = makeSymbols();
+  TofuBackend backend = getHostBackend();
+  backend.name = "cuda";
+  backend.form = TOFU_DEVICE_KERNELS;
+  backend.symbols = symbols.data();
+  backend.createWorld = createWorld;
+  backend.run = run;
+  backend.allocate = allocateInput;
+  backend.release = releaseInput;
+  backend.copyIn = copyIn;
+  backend.copyOut = copyOut;
+  backend.synchronize = synchronize;
+  backend.reset = reset;
+  backend.resetStats = resetStats;
+  backend.memoryStats = getMemoryStats;
+  return backend;
+}
+
+const TofuBackend *tofuGetBackend(void) {
+  static const TofuBackend backend = makeBackend();
+  return &backend;
+}

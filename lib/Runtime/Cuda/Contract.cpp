@@ -1,0 +1,312 @@
+//===- Contract.cpp - Contractions of the CUDA backend --------------------===//
+//
+// Part of the Tofu project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What is a batch of matrix products in memory is one for cuBLASLt, which
+// counts columns first: C^T = B^T * A^T. A kernel does all else.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Contraction.h"
+#include "Device.h"
+
+#include <algorithm>
+
+using namespace mlir::tofu;
+using namespace mlir::tofu::cuda;
+using host::Contraction;
+using host::ContractionLoops;
+using host::joinedStride;
+using host::numIterations;
+
+namespace {
+
+/// A matrix as the library has it: columns of `rows` elements, `lead` apart.
+struct Matrix {
+  int64_t rows, columns, lead, batchStride;
+  bool isTransposed;
+};
+
+/// A batch of products C^T = B^T * A^T.
+struct Products {
+  Matrix a, b, c;
+  int64_t batch;
+};
+
+/// What of the library lives as long as a call.
+struct Descriptors {
+  ~Descriptors() {
+    for (cublasLtMatrixLayout_t layout : layouts)
+      if (layout)
+        cublasLtMatrixLayoutDestroy(layout);
+    if (operation)
+      cublasLtMatmulDescDestroy(operation);
+    if (preference)
+      cublasLtMatmulPreferenceDestroy(preference);
+  }
+
+  cublasLtMatmulDesc_t operation = nullptr;
+  cublasLtMatmulPreference_t preference = nullptr;
+  cublasLtMatrixLayout_t layouts[3] = {}; ///< of B, A and C
+};
+
+} // namespace
+
+/// The transpose of the operand with those rows and columns, in memory as it
+/// is; nothing if its memory is no matrix.
+static std::optional<Matrix> asMatrix(const ContractionLoops &rows,
+                                      const ContractionLoops &columns,
+                                      const ContractionLoops &batch,
+                                      host::Operand operand) {
+  std::optional<int64_t> rowStride = joinedStride(rows, operand),
+                         columnStride = joinedStride(columns, operand),
+                         batchStride = joinedStride(batch, operand);
+  if (!rowStride || !columnStride || !batchStride || *batchStride < 0)
+    return std::nullopt;
+  int64_t numRows = numIterations(rows), numColumns = numIterations(columns);
+  int64_t lead = rows.empty() ? numColumns : *rowStride;
+  if ((columns.empty() || *columnStride == 1) && lead >= numColumns)
+    return Matrix{numColumns, numRows, lead, *batchStride, false};
+  lead = columns.empty() ? numRows : *columnStride;
+  if ((rows.empty() || *rowStride == 1) && lead >= numRows)
+    return Matrix{numRows, numColumns, lead, *batchStride, true};
+  return std::nullopt;
+}
+
+static std::optional<Products> asProducts(const Contraction &contraction) {
+  std::optional<Matrix> a = asMatrix(contraction.rows, contraction.inner,
+                                     contraction.batch, host::kA),
+                        b = asMatrix(contraction.inner, contraction.columns,
+                                     contraction.batch, host::kB),
+                        c = asMatrix(contraction.rows, contraction.columns,
+                                     contraction.batch, host::kC);
+  if (!a || !b || !c || c->isTransposed)
+    return std::nullopt;
+  return Products{*a, *b, *c, numIterations(contraction.batch)};
+}
+
+static std::optional<cudaDataType_t> getType(int64_t type) {
+  switch (type) {
+  case TOFU_F32:
+    return CUDA_R_32F;
+  case TOFU_F64:
+    return CUDA_R_64F;
+  case TOFU_F16:
+    return CUDA_R_16F;
+  case TOFU_BF16:
+    return CUDA_R_16BF;
+  default:
+    return std::nullopt;
+  }
+}
+
+/// True if the library multiplies these types: it has no integers as programs
+/// have them, and results are of the type of the inputs or f32.
+static bool takesTypes(int64_t input, int64_t output) {
+  return getType(input) && getType(output) &&
+         (input == output || (output == TOFU_F32 && input != TOFU_F64));
+}
+
+/// The largest power of two up to 256 that the address is a multiple of.
+static uint32_t getAlignment(const void *memory) {
+  uintptr_t address = reinterpret_cast<uintptr_t>(memory) | 256;
+  return static_cast<uint32_t>(address & -address);
+}
+
+static cublasStatus_t describe(Descriptors &descriptors,
+                               const Contraction &contraction,
+                               const Products &products) {
+  cudaDataType_t input = *getType(contraction.inputType),
+                 output = *getType(contraction.outputType);
+  bool isDouble = contraction.outputType == TOFU_F64;
+  cublasStatus_t status = CUBLAS_STATUS_SUCCESS;
+  auto make = [&](cublasStatus_t next) {
+    status = status == CUBLAS_STATUS_SUCCESS ? next : status;
+  };
+  make(cublasLtMatmulDescCreate(&descriptors.operation,
+                                isDouble ? CUBLAS_COMPUTE_64F
+                                         : CUBLAS_COMPUTE_32F,
+                                isDouble ? CUDA_R_64F : CUDA_R_32F));
+  make(cublasLtMatmulPreferenceCreate(&descriptors.preference));
+  if (status != CUBLAS_STATUS_SUCCESS)
+    return status;
+  const Matrix *matrices[] = {&products.b, &products.a, &products.c};
+  for (int i = 0; i < 3; ++i) {
+    const Matrix &matrix = *matrices[i];
+    cublasLtMatrixLayout_t &layout = descriptors.layouts[i];
+    make(cublasLtMatrixLayoutCreate(&layout, i == 2 ? output : input,
+                                    matrix.rows, matrix.columns, matrix.lead));
+    if (status != CUBLAS_STATUS_SUCCESS)
+      return status;
+    int32_t batch = static_cast<int32_t>(products.batch);
+    make(cublasLtMatrixLayoutSetAttribute(
+        layout, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, &batch, sizeof(batch)));
+    make(cublasLtMatrixLayoutSetAttribute(
+        layout, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET,
+        &matrix.batchStride, sizeof(matrix.batchStride)));
+  }
+  cublasOperation_t ofB = products.b.isTransposed ? CUBLAS_OP_T : CUBLAS_OP_N,
+                    ofA = products.a.isTransposed ? CUBLAS_OP_T : CUBLAS_OP_N;
+  make(cublasLtMatmulDescSetAttribute(
+      descriptors.operation, CUBLASLT_MATMUL_DESC_TRANSA, &ofB, sizeof(ofB)));
+  make(cublasLtMatmulDescSetAttribute(
+      descriptors.operation, CUBLASLT_MATMUL_DESC_TRANSB, &ofA, sizeof(ofA)));
+  return status;
+}
+
+static cublasStatus_t findAlgorithm(Device &device,
+                                    const Descriptors &descriptors,
+                                    const Contraction &contraction,
+                                    const Products &products,
+                                    cublasLtMatmulAlgo_t &algorithm) {
+  const void *data[] = {contraction.data[host::kB], contraction.data[host::kA],
+                        contraction.data[host::kC], contraction.data[host::kC]};
+  std::vector<int64_t> key = {contraction.inputType, contraction.outputType,
+                              products.batch};
+  for (const Matrix *matrix : {&products.a, &products.b, &products.c})
+    key.insert(key.end(), {matrix->rows, matrix->columns, matrix->lead,
+                           matrix->batchStride, matrix->isTransposed});
+  for (const void *each : data)
+    key.push_back(getAlignment(each));
+  auto known = device.algorithms.find(key);
+  if (known != device.algorithms.end()) {
+    algorithm = known->second;
+    return CUBLAS_STATUS_SUCCESS;
+  }
+  cublasStatus_t status = CUBLAS_STATUS_SUCCESS;
+  auto set = [&](cublasLtMatmulPreferenceAttributes_t attribute,
+                 const void *value, size_t bytes) {
+    if (status == CUBLAS_STATUS_SUCCESS)
+      status = cublasLtMatmulPreferenceSetAttribute(descriptors.preference,
+                                                    attribute, value, bytes);
+  };
+  size_t workspace = kWorkspaceBytes;
+  set(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &workspace, sizeof(workspace));
+  const cublasLtMatmulPreferenceAttributes_t alignments[] = {
+      CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES,
+      CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES,
+      CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES,
+      CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES};
+  for (int i = 0; i < 4; ++i) {
+    uint32_t alignment = getAlignment(data[i]);
+    set(alignments[i], &alignment, sizeof(alignment));
+  }
+  if (status != CUBLAS_STATUS_SUCCESS)
+    return status;
+  cublasLtMatmulHeuristicResult_t result = {};
+  int found = 0;
+  status = cublasLtMatmulAlgoGetHeuristic(
+      device.blas, descriptors.operation, descriptors.layouts[0],
+      descriptors.layouts[1], descriptors.layouts[2], descriptors.layouts[2],
+      descriptors.preference, 1, &result, &found);
+  if (status == CUBLAS_STATUS_SUCCESS && !found)
+    status = CUBLAS_STATUS_NOT_SUPPORTED;
+  if (status == CUBLAS_STATUS_SUCCESS)
+    device.algorithms[key] = algorithm = result.algo;
+  return status;
+}
+
+static cublasStatus_t multiply(Device &device, cudaStream_t stream,
+                               const Contraction &contraction,
+                               const Products &products) {
+  Descriptors descriptors;
+  cublasStatus_t status = describe(descriptors, contraction, products);
+  cublasLtMatmulAlgo_t algorithm = {};
+  if (status == CUBLAS_STATUS_SUCCESS)
+    status =
+        findAlgorithm(device, descriptors, contraction, products, algorithm);
+  if (status != CUBLAS_STATUS_SUCCESS)
+    return status;
+  bool isDouble = contraction.outputType == TOFU_F64;
+  const double one = 1, beta = contraction.accumulate;
+  const float oneAsFloat = 1, betaAsFloat = contraction.accumulate;
+  void *c = contraction.data[host::kC];
+  return cublasLtMatmul(
+      device.blas, descriptors.operation,
+      isDouble ? static_cast<const void *>(&one) : &oneAsFloat,
+      contraction.data[host::kB], descriptors.layouts[0],
+      contraction.data[host::kA], descriptors.layouts[1],
+      isDouble ? static_cast<const void *>(&beta) : &betaAsFloat, c,
+      descriptors.layouts[2], c, descriptors.layouts[2], &algorithm,
+      device.workspace, kWorkspaceBytes, stream);
+}
+
+static bool runKernel(Device &device, cudaStream_t stream,
+                      const Contraction &contraction, const char *location) {
+  ContractionWork work = {};
+  work.inputType = contraction.inputType;
+  work.outputType = contraction.outputType;
+  work.accumulate = contraction.accumulate;
+  work.a = contraction.data[host::kA];
+  work.b = contraction.data[host::kB];
+  work.c = contraction.data[host::kC];
+  work.outerVolume = work.innerVolume = 1;
+  int32_t count = 0;
+  auto add = [&](const ContractionLoops &loops, int64_t &volume) {
+    for (const host::ContractionLoop &loop : loops) {
+      if (count == kMaxLoops)
+        return false;
+      work.axes[count++] = {loop.size, loop.strides[host::kA],
+                            loop.strides[host::kB], loop.strides[host::kC]};
+      volume *= loop.size;
+    }
+    return true;
+  };
+  bool fits = add(contraction.batch, work.outerVolume) &&
+              add(contraction.rows, work.outerVolume) &&
+              add(contraction.columns, work.outerVolume);
+  work.numOuter = count;
+  fits = fits && add(contraction.inner, work.innerVolume);
+  work.numInner = count - work.numOuter;
+  if (!fits)
+    return device.fail(location, "a contraction has too many loops");
+  return device.check(launchContraction(stream, work), location,
+                      "a contraction");
+}
+
+bool cuda::runContraction(Device &device, cudaStream_t stream,
+                          const int64_t *words, const char *location,
+                          const host::Memref (&memrefs)[3]) {
+  std::string error;
+  Contraction contraction;
+  if (!host::checkContractionHeader(
+          words, {memrefs[0].rank, memrefs[1].rank, memrefs[2].rank}, error))
+    return device.fail(location, error);
+  host::View views[3];
+  for (int operand = 0; operand < 3; ++operand)
+    views[operand] = host::View::ofMemref(
+        memrefs[operand].rank, memrefs[operand].descriptor,
+        host::elementBytes(
+            words[operand == host::kC ? TOFU_CONTRACT_OUTPUT_TYPE
+                                      : TOFU_CONTRACT_INPUT_TYPE]));
+  if (!contraction.read(words, views, error))
+    return device.fail(location, error);
+  ++device.context->contractions.calls;
+  device.context->contractions.flops += contraction.flops();
+  if (contraction.hasNoResult)
+    return true;
+
+  std::optional<Products> products;
+  if (!contraction.hasNoTerms &&
+      takesTypes(contraction.inputType, contraction.outputType)) {
+    products = asProducts(contraction);
+    if (!products) {
+      Contraction transposed = contraction.transposed();
+      products = asProducts(transposed);
+      if (products)
+        contraction = transposed;
+    }
+  }
+  if (!products)
+    return runKernel(device, stream, contraction, location);
+  cublasStatus_t status = multiply(device, stream, contraction, *products);
+  if (status == CUBLAS_STATUS_NOT_SUPPORTED)
+    return runKernel(device, stream, contraction, location);
+  return status == CUBLAS_STATUS_SUCCESS ||
+         device.fail(location, std::string("a contraction: cuBLASLt: ") +
+                                   cublasLtGetStatusString(status));
+}

@@ -1,0 +1,216 @@
+//===- Device.cpp - A device of the CUDA backend --------------------------===//
+//
+// Part of the Tofu project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Device.h"
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
+using namespace mlir::tofu;
+using namespace mlir::tofu::cuda;
+
+//===----------------------------------------------------------------------===//
+// Kernels
+//===----------------------------------------------------------------------===//
+
+cudaKernel_t KernelCache::find(const TofuKernel *kernel, cudaError_t &error) {
+  std::lock_guard<std::mutex> lock(mutex);
+  error = cudaSuccess;
+  auto known = kernels.find(kernel);
+  if (known != kernels.end())
+    return known->second;
+  cudaLibrary_t &library = libraries[kernel->image];
+  if (!library)
+    error = cudaLibraryLoadData(&library, kernel->image, nullptr, nullptr, 0,
+                                nullptr, nullptr, 0);
+  cudaKernel_t found = nullptr;
+  if (error == cudaSuccess)
+    error = cudaLibraryGetKernel(&found, library, kernel->name);
+  if (error != cudaSuccess)
+    return nullptr;
+  kernels[kernel] = found;
+  return found;
+}
+
+KernelCache::~KernelCache() {
+  for (auto &entry : libraries)
+    if (entry.second)
+      cudaLibraryUnload(entry.second);
+}
+
+//===----------------------------------------------------------------------===//
+// Errors
+//===----------------------------------------------------------------------===//
+
+bool Device::fail(const char *location, const std::string &message) {
+  context->world->fail(context->device, location, message);
+  return false;
+}
+
+bool Device::check(cudaError_t error, const char *location, const char *what) {
+  if (error == cudaSuccess)
+    return true;
+  return fail(location, std::string(what) + ": " + cudaGetErrorString(error) +
+                            " (" + cudaGetErrorName(error) + ")");
+}
+
+bool Device::check(ncclResult_t result, const char *location,
+                   const char *what) {
+  if (result == ncclSuccess || result == ncclInProgress)
+    return true;
+  const char *last = ncclGetLastError(communicator);
+  std::string message =
+      std::string(what) + ": NCCL: " + ncclGetErrorString(result);
+  return fail(location, last && *last ? message + ", " + last : message);
+}
+
+//===----------------------------------------------------------------------===//
+// Beginning and end
+//===----------------------------------------------------------------------===//
+
+bool Device::open(std::string &error) {
+  select();
+  cudaError_t status = cudaSuccess;
+  auto make = [&](cudaError_t next) {
+    status = status == cudaSuccess ? next : status;
+  };
+  for (cudaStream_t &stream : streams)
+    make(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+  for (cudaEvent_t *event : {&arrived, &moved})
+    make(cudaEventCreateWithFlags(event, cudaEventDisableTiming));
+  make(cudaMalloc(&workspace, kWorkspaceBytes));
+  // Memory stays with the pool, from one run to the next.
+  cudaMemPool_t pool = nullptr;
+  uint64_t threshold = UINT64_MAX;
+  make(cudaDeviceGetDefaultMemPool(&pool, gpu));
+  make(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold,
+                               &threshold));
+  if (status != cudaSuccess) {
+    error = std::string("GPU ") + std::to_string(gpu) + ": " +
+            cudaGetErrorString(status);
+    return false;
+  }
+  cublasStatus_t made = cublasLtCreate(&blas);
+  if (made == CUBLAS_STATUS_SUCCESS)
+    return true;
+  error = std::string("cuBLASLt: ") + cublasLtGetStatusString(made);
+  return false;
+}
+
+Device::~Device() {
+  select();
+  for (cudaStream_t stream : streams)
+    if (stream)
+      cudaStreamSynchronize(stream);
+  closeCommunicators();
+  for (auto &entry : blocks)
+    cudaFreeAsync(entry.first, streams[TOFU_COMPUTE]);
+  if (blas)
+    cublasLtDestroy(blas);
+  cudaFree(workspace);
+  cudaFreeHost(staging);
+  for (cudaEvent_t event : events)
+    cudaEventDestroy(event);
+  for (cudaEvent_t event : {arrived, moved})
+    if (event)
+      cudaEventDestroy(event);
+  for (cudaStream_t stream : streams)
+    if (stream)
+      cudaStreamDestroy(stream);
+}
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+void *Device::allocate(int64_t bytes, Kind kind) {
+  void *memory = nullptr;
+  // Each block has an address of its own.
+  size_t least = std::max<int64_t>(bytes, 1);
+  if (bytes < 0 ||
+      cudaMallocAsync(&memory, least, streams[TOFU_COMPUTE]) != cudaSuccess) {
+    cudaGetLastError();
+    return nullptr;
+  }
+  blocks[memory] = {bytes, kind};
+  bytesOf[static_cast<int>(kind)] += bytes;
+  int64_t program = bytesOf[static_cast<int>(Kind::Program)] +
+                    bytesOf[static_cast<int>(Kind::Global)];
+  peakProgram = std::max(peakProgram, program);
+  peak = std::max(peak, program + bytesOf[static_cast<int>(Kind::Input)]);
+  return memory;
+}
+
+bool Device::release(void *memory, Kind kind) {
+  auto it = blocks.find(memory);
+  if (it == blocks.end() || it->second.kind != kind)
+    return false;
+  bytesOf[static_cast<int>(kind)] -= it->second.bytes;
+  blocks.erase(it);
+  cudaFreeAsync(memory, streams[TOFU_COMPUTE]);
+  return true;
+}
+
+void Device::releaseAll(Kind kind) {
+  for (auto it = blocks.begin(); it != blocks.end();) {
+    auto block = it++;
+    if (block->second.kind == kind)
+      release(block->first, kind);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Streams
+//===----------------------------------------------------------------------===//
+
+cudaStream_t Device::getStream(const TofuStream *stream) const {
+  return stream
+             ? reinterpret_cast<cudaStream_t>(const_cast<TofuStream *>(stream))
+             : streams[TOFU_COMPUTE];
+}
+
+cudaEvent_t Device::getEvent(int64_t number) {
+  if (number >= static_cast<int64_t>(events.size()))
+    events.resize(number + 1);
+  cudaEvent_t &event = events[number];
+  if (!event &&
+      cudaEventCreateWithFlags(&event, cudaEventDisableTiming) != cudaSuccess)
+    event = nullptr;
+  return event;
+}
+
+/// Nothing hangs: a GPU that waits for one whose device has failed never ends
+/// what it does.
+bool Device::waitFor(cudaStream_t stream) {
+  using Clock = std::chrono::steady_clock;
+  Clock::time_point start = Clock::now();
+  for (;;) {
+    cudaError_t status = cudaStreamQuery(stream);
+    if (status != cudaErrorNotReady)
+      return check(status, nullptr, "a stream");
+    bool isGood = check(getAsyncError(), nullptr, "a collective");
+    std::chrono::duration<double> waited = Clock::now() - start;
+    // What a GPU computes by itself may take as long as it wants.
+    if (isGood && communicator && waited.count() > context->world->timeout())
+      isGood = fail(nullptr, "the GPU has not come to an end after " +
+                                 host::formatSeconds(waited.count()));
+    if (!isGood || context->world->isAborted()) {
+      closeCommunicators();
+      return false;
+    }
+    std::this_thread::yield();
+  }
+}
+
+bool Device::synchronize() {
+  for (cudaStream_t stream : streams)
+    if (!waitFor(stream))
+      return false;
+  return true;
+}

@@ -1,0 +1,146 @@
+//===- Device.h - A device of the CUDA backend ------------------*- C++ -*-===//
+//
+// Part of the Tofu project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A device is a thread of this process with streams on a GPU, in that GPU's
+// primary context. Several devices may share a GPU.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TOFU_LIB_RUNTIME_CUDA_DEVICE_H
+#define TOFU_LIB_RUNTIME_CUDA_DEVICE_H
+
+#include "Kernels.h"
+#include "World.h"
+
+#include <cublasLt.h>
+#include <map>
+#include <nccl.h>
+
+namespace mlir::tofu::cuda {
+
+/// Kernels of programs, loaded once for all GPUs.
+class KernelCache {
+public:
+  /// The kernel, or null with the error. Images live as long as the program.
+  cudaKernel_t find(const TofuKernel *kernel, cudaError_t &error);
+  ~KernelCache();
+
+private:
+  std::mutex mutex;
+  std::map<const void *, cudaLibrary_t> libraries;
+  std::map<const TofuKernel *, cudaKernel_t> kernels;
+};
+
+/// What the devices of a world have in common.
+struct Shared {
+  KernelCache kernels;
+  /// Whether each device has a GPU to itself, which is what NCCL takes.
+  bool usesNccl = false;
+  ncclUniqueId id;
+};
+
+/// An even collective that waits for the end of its group.
+struct PendingEven {
+  std::vector<int64_t> words;
+  const char *location;
+  const void *src;
+  void *dst;
+};
+
+struct Device {
+  enum class Kind { Input, Program, Global, Constant };
+  struct Block {
+    int64_t bytes;
+    Kind kind;
+  };
+
+  Device(TofuContext *context, int gpu, std::shared_ptr<Shared> shared)
+      : context(context), gpu(gpu), shared(std::move(shared)) {}
+  ~Device();
+
+  /// Makes streams and handles. False, with the reason, if that fails.
+  bool open(std::string &error);
+
+  /// Makes the GPU that of the calling thread.
+  void select() const { cudaSetDevice(gpu); }
+
+  /// False, with the device failed, if `error` is one.
+  bool check(cudaError_t error, const char *location, const char *what);
+  bool check(ncclResult_t result, const char *location, const char *what);
+  bool fail(const char *location, const std::string &message);
+
+  /// Memory in the order of the compute stream. Null if there is none.
+  void *allocate(int64_t bytes, Kind kind);
+  /// False if it is no block of that kind.
+  bool release(void *memory, Kind kind);
+  void releaseAll(Kind kind);
+
+  cudaStream_t getStream(const TofuStream *stream) const;
+  cudaEvent_t getEvent(int64_t number);
+
+  /// Waits, and looks at what may have gone wrong meanwhile.
+  bool waitFor(cudaStream_t stream);
+  bool synchronize();
+
+  /// The communicators, which all devices make in the same order. What is under
+  /// way ends when they are closed.
+  bool openCommunicator();
+  void closeCommunicators();
+  ncclResult_t getAsyncError();
+  ncclComm_t findCommunicator(const std::vector<int64_t> &words,
+                              const char *location);
+
+  TofuContext *context;
+  int gpu;
+  std::shared_ptr<Shared> shared;
+  cudaStream_t streams[TOFU_NUM_STREAMS] = {};
+  std::vector<cudaEvent_t> events;
+  /// For collectives without NCCL: the stream of the one at hand, and where it
+  /// was when it began and when it had moved its data.
+  cudaStream_t moving = nullptr;
+  cudaEvent_t arrived = nullptr, moved = nullptr;
+
+  std::map<void *, Block> blocks;
+  int64_t bytesOf[4] = {}, peakProgram = 0, peak = 0;
+  std::map<std::string, std::pair<void *, int64_t>> globals;
+  std::map<const void *, void *> constants;
+  /// Pinned memory of the host, which the GPU copies to.
+  void *staging = nullptr;
+  int64_t stagingBytes = 0;
+
+  cublasLtHandle_t blas = nullptr;
+  void *workspace = nullptr;
+  std::map<std::vector<int64_t>, cublasLtMatmulAlgo_t> algorithms;
+
+  ncclComm_t communicator = nullptr;
+  std::map<std::vector<int64_t>, ncclComm_t> communicators;
+  bool isGrouping = false;
+  std::vector<PendingEven> pending;
+};
+
+/// Bytes of memory that the library for matrix products may use.
+constexpr int64_t kWorkspaceBytes = 32 << 20;
+
+inline Device &getDevice(TofuContext &context) {
+  return *static_cast<Device *>(context.extension.get());
+}
+
+/// Copies, and kernels that combine, on the streams of the devices.
+const host::Mover &getMover();
+
+/// Issues even collectives by NCCL, together.
+bool runEven(Device &device, cudaStream_t stream,
+             const std::vector<PendingEven> &collectives);
+
+/// C = A * B (Runtime.h).
+bool runContraction(Device &device, cudaStream_t stream, const int64_t *words,
+                    const char *location, const host::Memref (&memrefs)[3]);
+
+} // namespace mlir::tofu::cuda
+
+#endif // TOFU_LIB_RUNTIME_CUDA_DEVICE_H

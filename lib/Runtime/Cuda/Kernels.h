@@ -1,0 +1,62 @@
+//===- Kernels.h - The CUDA backend's own kernels ---------------*- C++ -*-===//
+//
+// Part of the Tofu project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Copies between strided memory, combining partial results, and contractions
+// that no library takes. Each is one launch on a stream.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TOFU_LIB_RUNTIME_CUDA_KERNELS_H
+#define TOFU_LIB_RUNTIME_CUDA_KERNELS_H
+
+#include <cstdint>
+#include <cuda_runtime_api.h>
+
+namespace mlir::tofu::cuda {
+
+/// More than any two tensors of kMaxRank dims need.
+constexpr int kMaxLoops = 32;
+
+/// Elements of two sides; strides in elements, the innermost dim last.
+struct Region {
+  int32_t rank = 0;
+  int64_t volume = 1;
+  int64_t sizes[kMaxLoops], to[kMaxLoops], from[kMaxLoops];
+};
+
+/// Copies elements of 1, 2, 4, 8 or 16 bytes.
+cudaError_t launchCopy(cudaStream_t stream, const Region &region, void *to,
+                       const void *from, int64_t elementBytes);
+
+/// to = to combined with from. `combiner` and `type` are in range, and the type
+/// has the combiner.
+cudaError_t launchCombine(cudaStream_t stream, const Region &region, void *to,
+                          const void *from, int64_t combiner, int64_t type);
+
+/// A loop of a contraction; strides in elements of A, B and C.
+struct ContractionAxis {
+  int64_t size, a, b, c;
+};
+
+/// C = or += the sum over the last `numInner` axes of A * B.
+struct ContractionWork {
+  int64_t inputType, outputType;
+  bool accumulate;
+  const void *a, *b;
+  void *c;
+  int32_t numOuter, numInner;
+  int64_t outerVolume, innerVolume;
+  ContractionAxis axes[kMaxLoops];
+};
+
+/// Computes in f64 if a type is f64, else in f32; integers in 64 bits.
+cudaError_t launchContraction(cudaStream_t stream, const ContractionWork &work);
+
+} // namespace mlir::tofu::cuda
+
+#endif // TOFU_LIB_RUNTIME_CUDA_KERNELS_H

@@ -1,0 +1,27 @@
+//===- Fake.h - GPUs that are not there -------------------------*- C++ -*-===//
+//
+// Part of the Tofu project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TOFU_TEST_UNIT_CUDA_FAKE_H
+#define TOFU_TEST_UNIT_CUDA_FAKE_H
+
+#include <atomic>
+
+namespace mlir::tofu::test {
+
+/// How many GPUs there seem to be.
+inline std::atomic<int> numFakeGpus{1};
+
+/// Calls of NCCL's collectives so far.
+inline std::atomic<int> numNcclCalls{0};
+
+/// Products that cuBLASLt has done so far.
+inline std::atomic<int> numProducts{0};
+
+} // namespace mlir::tofu::test
+
+#endif // TOFU_TEST_UNIT_CUDA_FAKE_H

@@ -49,7 +49,7 @@ public:
   /// says how little.
   bool isClose() const {
     return best && !isLimited() &&
-           double(cost()) <= (1 + closeEnough) * double(getBound());
+           double(cost() - getBound()) <= closeEnough * double(cost());
   }
   void setCloseEnough(double gap) { closeEnough = gap; }
   double getCloseEnough() const { return closeEnough; }

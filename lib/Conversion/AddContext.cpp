@@ -78,24 +78,29 @@ private:
 
   void addArgument(func::FuncOp function) {
     // Only LLVM's attributes mean anything from here on.
+    SmallVector<DictionaryAttr> kept;
     for (unsigned i = 0; i < function.getNumArguments(); ++i)
-      function_interface_impl::setArgAttrs(
-          function, i,
+      kept.push_back(
           keepLLVM(function_interface_impl::getArgAttrs(function, i)));
+    function_interface_impl::setAllArgAttrDicts(function,
+                                                ArrayRef<DictionaryAttr>(kept));
+    kept.clear();
     for (unsigned i = 0; i < function.getNumResults(); ++i)
-      function_interface_impl::setResultAttrs(
-          function, i,
+      kept.push_back(
           keepLLVM(function_interface_impl::getResultAttrs(function, i)));
+    function_interface_impl::setAllResultAttrDicts(
+        function, ArrayRef<DictionaryAttr>(kept));
     auto pointer = LLVM::LLVMPointerType::get(&getContext());
     if (failed(function.insertArgument(0, pointer, {}, function.getLoc())))
       return signalPassFailure();
     ++numFunctions;
   }
 
-  static SmallVector<NamedAttribute> keepLLVM(ArrayRef<NamedAttribute> attrs) {
-    return llvm::filter_to_vector(attrs, [](NamedAttribute attr) {
+  DictionaryAttr keepLLVM(ArrayRef<NamedAttribute> attrs) {
+    auto kept = llvm::filter_to_vector(attrs, [](NamedAttribute attr) {
       return attr.getName().strref().starts_with("llvm.");
     });
+    return DictionaryAttr::get(&getContext(), kept);
   }
 };
 

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Tofu/Conversion/Passes.h"
+#include "Tofu/Dialect/Signature.h"
 
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -27,16 +28,18 @@ struct ProtectArguments
     func::FuncOp function = getOperation();
     if (function.isExternal() || function.isPrivate())
       return;
-    auto writable = StringAttr::get(
-        &getContext(), bufferization::BufferizationDialect::kWritableAttrName);
+    SmallVector<Attribute> writable(function.getNumArguments());
     for (BlockArgument arg : function.getArguments()) {
       unsigned index = arg.getArgNumber();
       if (!isa<TensorType>(arg.getType()) ||
           function.getArgAttr(index, "tf.aliasing_output"))
         continue;
-      function.setArgAttr(index, writable, BoolAttr::get(&getContext(), false));
+      writable[index] = BoolAttr::get(&getContext(), false);
       ++numProtected;
     }
+    setArgAttrs(function,
+                bufferization::BufferizationDialect::kWritableAttrName,
+                writable);
   }
 };
 

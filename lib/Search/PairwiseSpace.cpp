@@ -141,9 +141,9 @@ PairwiseSpace::Key PairwiseSpace::signatureOf(const Use &use) const {
 
 /// The one of all equal groups that is kept.
 const PairwiseSpace::Columns *PairwiseSpace::share(Columns group) {
-  uint64_t hash = llvm::xxh3_64bits(llvm::ArrayRef(
-      reinterpret_cast<const uint8_t *>(group.table.data()),
-      group.table.size() * sizeof(group.table.front())));
+  uint64_t hash = llvm::xxh3_64bits(
+      llvm::ArrayRef(reinterpret_cast<const uint8_t *>(group.table.data()),
+                     group.table.size() * sizeof(group.table.front())));
   auto [first, last] = distinct.equal_range(hash);
   for (; first != last; ++first)
     if (first->second == group)

@@ -9,6 +9,7 @@
 #include "GlobalSizes.h"
 #include "PlanGraph.h"
 #include "Tofu/Dialect/Models.h"
+#include "Tofu/Dialect/Signature.h"
 #include "Tofu/Transforms/Passes.h"
 #include "Tofu/Transforms/Remade.h"
 
@@ -52,9 +53,10 @@ public:
     old->erase();
     function.setType(builder.getFunctionType(
         fresh->getArgumentTypes(), fresh->getTerminator()->getOperandTypes()));
+    SmallVector<Attribute> sizes(function.getNumArguments());
     for (auto [number, of] : sizeArguments)
-      function.setArgAttr(number, TofuDialect::kSizeOf,
-                          builder.getDenseI64ArrayAttr({of.first, of.second}));
+      sizes[number] = builder.getDenseI64ArrayAttr({of.first, of.second});
+    setArgAttrs(function, TofuDialect::kSizeOf, sizes);
     if (isDynamic)
       eraseUnusedSizes();
     return success();
@@ -74,6 +76,7 @@ private:
   }
 
   LogicalResult addArguments(Block *fresh) {
+    SmallVector<Attribute> globalTypes(function.getNumArguments());
     for (BlockArgument arg : function.getArguments()) {
       Type type = arg.getType();
       auto tensor = dyn_cast<RankedTensorType>(type);
@@ -85,11 +88,11 @@ private:
                                       << " has no tofu.layout; run tofu-plan";
         type = getLocalType(tensor, layout, mesh);
         placements[arg] = layout;
-        function.setArgAttr(arg.getArgNumber(), TofuDialect::kGlobalType,
-                            TypeAttr::get(tensor));
+        globalTypes[arg.getArgNumber()] = TypeAttr::get(tensor);
       }
       mapping.map(arg, fresh->addArgument(type, arg.getLoc()));
     }
+    setArgAttrs(function, TofuDialect::kGlobalType, globalTypes);
     for (BlockArgument arg : function.getArguments())
       if (auto tensor = dyn_cast<RankedTensorType>(arg.getType()))
         addSizeArguments(arg, tensor, fresh);
@@ -467,6 +470,7 @@ private:
 
   LogicalResult visitReturn(Operation *op) {
     SmallVector<Value> results;
+    SmallVector<Attribute> globalTypes(op->getNumOperands());
     for (auto [i, value] : llvm::enumerate(op->getOperands())) {
       if (!isa<RankedTensorType>(value.getType())) {
         results.push_back(mapping.lookup(value));
@@ -481,9 +485,9 @@ private:
       if (failed(local))
         return failure();
       results.push_back(*local);
-      function.setResultAttr(i, TofuDialect::kGlobalType,
-                             TypeAttr::get(value.getType()));
+      globalTypes[i] = TypeAttr::get(value.getType());
     }
+    setResultAttrs(function, TofuDialect::kGlobalType, globalTypes);
     builder.create(op->getLoc(), op->getName().getIdentifier(), results);
     return success();
   }

@@ -8,6 +8,7 @@
 
 #include "PlanGraph.h"
 
+#include "Tofu/Dialect/Signature.h"
 #include "Tofu/Transforms/Remade.h"
 
 #include "mlir/Interfaces/CallInterfaces.h"
@@ -588,13 +589,15 @@ void PlanGraph::write(const search::Plan &plan, FlatSymbolRefAttr mesh) {
     op->setAttr(TofuDialect::kArgLayouts,
                 ArrayAttr::get(mesh.getContext(), regions));
   }
+  SmallVector<Attribute> arguments;
   for (BlockArgument arg : function.getArguments())
-    if (isa<RankedTensorType>(arg.getType()))
-      function.setArgAttr(arg.getArgNumber(), TofuDialect::kLayout,
-                          getLayout(arg, plan, mesh));
-  for (auto [i, layout] : llvm::enumerate(getResultLayouts(plan, mesh)))
-    if (layout)
-      function.setResultAttr(i, TofuDialect::kLayout, layout);
+    arguments.push_back(isa<RankedTensorType>(arg.getType())
+                            ? getLayout(arg, plan, mesh)
+                            : LayoutAttr());
+  setArgAttrs(function, TofuDialect::kLayout, arguments);
+  auto results = getResultLayouts(plan, mesh);
+  setResultAttrs(function, TofuDialect::kLayout,
+                 SmallVector<Attribute>(results.begin(), results.end()));
   for (PlannedGlobal &global : globals)
     global.op->setAttr(TofuDialect::kLayout,
                        getLayout(global.value, plan, mesh));

@@ -8,6 +8,8 @@
 
 #include "PlanJson.h"
 
+#include "Tofu/Dialect/Signature.h"
+
 #include "mlir/AsmParser/AsmParser.h"
 #include "mlir/IR/Diagnostics.h"
 
@@ -330,12 +332,11 @@ private:
 
 static void setAttributes(PlanGraph &graph, const ParsedPlan &parsed) {
   func::FuncOp function = graph.function;
-  for (auto [i, layout] : llvm::enumerate(parsed.arguments))
-    if (layout)
-      function.setArgAttr(i, TofuDialect::kLayout, layout);
-  for (auto [i, layout] : llvm::enumerate(parsed.results))
-    if (layout)
-      function.setResultAttr(i, TofuDialect::kLayout, layout);
+  auto asAttributes = [](ArrayRef<LayoutAttr> layouts) {
+    return SmallVector<Attribute>(layouts.begin(), layouts.end());
+  };
+  setArgAttrs(function, TofuDialect::kLayout, asAttributes(parsed.arguments));
+  setResultAttrs(function, TofuDialect::kLayout, asAttributes(parsed.results));
   for (auto [op, layouts] : llvm::zip_equal(graph.branches, parsed.branches)) {
     op->setAttr(TofuDialect::kLayouts, layouts.first);
     op->setAttr(TofuDialect::kArgLayouts, layouts.second);

@@ -81,9 +81,7 @@ int64_t Elimination::distinctWork(int64_t limit) const {
   int64_t total = 0;
   for (order.start(); !order.empty() && total <= limit;) {
     unsigned var = order.next();
-    size_t known = dry.tables.size();
-    dry.eliminate(var, order.neighboursOf(var), /*isDry=*/true);
-    if (dry.tables.size() > known)
+    if (dry.eliminate(var, order.neighboursOf(var), /*isDry=*/true))
       total = addCosts(total, order.nextSize());
     order.eliminate(var);
   }
@@ -237,7 +235,8 @@ Elimination::Key Elimination::keyOf(llvm::ArrayRef<unsigned> dims,
   return key;
 }
 
-void Elimination::eliminate(unsigned var, llvm::ArrayRef<unsigned> neighbours,
+/// Whether that took a table that wasn't there yet. `isDry`: no table is built.
+bool Elimination::eliminate(unsigned var, llvm::ArrayRef<unsigned> neighbours,
                             bool isDry) {
   Step step{var, liveFactors(var)};
   for (unsigned index : step.factors)
@@ -269,6 +268,7 @@ void Elimination::eliminate(unsigned var, llvm::ArrayRef<unsigned> neighbours,
   largestWidth = std::max<unsigned>(largestWidth, scope.size());
   steps.push_back(std::move(step));
   leaveTable(scope, number->second, isDry);
+  return isNew;
 }
 
 /// Makes a table the last of all.

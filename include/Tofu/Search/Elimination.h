@@ -115,7 +115,7 @@ private:
 
   void attach(Factor factor);
   llvm::SmallVector<unsigned, 8> liveFactors(unsigned var) const;
-  void eliminate(unsigned var, llvm::ArrayRef<unsigned> neighbours, bool isDry);
+  bool eliminate(unsigned var, llvm::ArrayRef<unsigned> neighbours, bool isDry);
   void keep(std::vector<int64_t> table);
   void leaveTable(llvm::ArrayRef<unsigned> scope, unsigned table, bool isDry);
   using Key = llvm::SmallVector<unsigned, 16>;

@@ -165,6 +165,56 @@ TEST(Elimination, BeamMeetsConstraints) {
   EXPECT_EQ(solver.minimum(), 1);
 }
 
+TEST(Elimination, LargeTablesAgreeWithEnumeration) {
+  // Tables that are summed up in several blocks, the last one of which is
+  // smaller than the others.
+  std::mt19937 random(7);
+  unsigned n = 37;
+  Problem problem;
+  problem.domains.assign(3, n);
+  for (llvm::SmallVector<unsigned> scope :
+       {llvm::SmallVector<unsigned>{0, 1}, {2, 1}, {1, 2, 0}, {2}}) {
+    size_t size = 1;
+    for (size_t i = 0; i < scope.size(); ++i)
+      size *= n;
+    std::vector<int64_t> table;
+    for (size_t i = 0; i < size; ++i)
+      table.push_back(random() % 9 == 0 ? Forbidden : random() % 100000);
+    problem.terms.push_back({scope, std::move(table)});
+  }
+  Elimination solver = problem.elimination();
+  ASSERT_TRUE(solver.solve({}));
+  EXPECT_TRUE(solver.exact());
+  auto [least, best] = problem.enumerate();
+  EXPECT_EQ(solver.minimum(), least);
+  EXPECT_EQ(best.count(solver.optima(1).front()), 1u);
+}
+
+TEST(Elimination, RepeatedPartsAreBuiltOnce) {
+  // A star of equal leaves. Each leaf makes a table of 3 x 2 entries, and the
+  // hub in the end one of 2.
+  std::vector<int64_t> equal{5, 1, 4, 2, 3, 6}, other{7, 8, 9, 1, 2, 3};
+  unsigned leaves = 10;
+  auto star = [&](bool isUneven) {
+    llvm::SmallVector<unsigned> domains(leaves, 3);
+    domains.push_back(2);
+    Elimination solver(domains);
+    for (unsigned leaf = 0; leaf < leaves; ++leaf)
+      solver.add({leaf, leaves}, isUneven && leaf == 4 ? other : equal);
+    return solver;
+  };
+  Elimination even = star(false), uneven = star(true);
+  EXPECT_EQ(even.plan().total, 10 * 6 + 2);
+  EXPECT_EQ(even.distinctWork(Forbidden), 6 + 2);
+  EXPECT_EQ(uneven.distinctWork(Forbidden), 2 * 6 + 2);
+  // By the hub's value, leaves choose from (5, 4, 3) or (1, 2, 6), the other
+  // one from (7, 9, 2) or (8, 1, 3).
+  ASSERT_TRUE(even.solve({}));
+  EXPECT_EQ(even.minimum(), std::min(10 * 3, 10 * 1));
+  ASSERT_TRUE(uneven.solve({}));
+  EXPECT_EQ(uneven.minimum(), std::min(9 * 3 + 2, 9 * 1 + 1));
+}
+
 TEST(Elimination, LongChainsAndWideStars) {
   // 20,000 variables in a chain, each tied to one hub.
   unsigned n = 20000;

@@ -149,6 +149,26 @@ TEST(PairwiseModelTest, minimizesAlike) {
   }
 }
 
+// Small enough, all values are eliminated before any pass.
+TEST(PairwiseModelTest, solvesTheWholeFirst) {
+  PairwiseModel::Options options;
+  options.tableLimit = options.improvementLimit = 0;
+  options.wholeLimit = 1 << 20;
+  for (unsigned seed = 0; seed < 1000; ++seed) {
+    RandomModel random(seed, /*layers=*/2 + seed % 4);
+    int64_t expected = random.bruteForce();
+    if (expected == Forbidden)
+      continue;
+    Assignment hint(random.model->numVariables(), 0);
+    PairwiseModel::Result result = random.model->minimizeAlike(
+        random.kinds, options, &hint, /*known=*/Forbidden);
+    EXPECT_EQ(result.passes, 0u) << "seed " << seed;
+    EXPECT_EQ(result.lowerBound, expected) << "seed " << seed;
+    EXPECT_EQ(random.model->costOf(result.assignment), expected)
+        << "seed " << seed;
+  }
+}
+
 TEST(PairwiseModelTest, boundsAlikeWithoutElimination) {
   PairwiseModel::Options options;
   options.tableLimit = options.improvementLimit = 0;

@@ -29,10 +29,6 @@ using namespace mlir::tofu::search;
 /// Entries of a table of a group with all its readers, at most.
 static constexpr int64_t kMostTogether = int64_t(1) << 24;
 
-/// Entries between pairs of variables that are worth a look ahead before tables
-/// are made.
-static constexpr int64_t kManyEntries = int64_t(1) << 16;
-
 /// The terms of an elimination over the values that are left. Variables with
 /// one value are in none.
 class PairwiseModel::Remainder {
@@ -40,9 +36,11 @@ public:
   using Scope = llvm::SmallVector<unsigned, 4>;
   using Table = std::vector<int64_t>;
 
-  /// `hasTables`: else terms have their scopes only.
-  Remainder(llvm::ArrayRef<unsigned> domains, bool hasTables)
-      : domains(domains), hasTables(hasTables) {}
+  /// `limit`: no table has more entries. `hasTables`: else terms have their
+  /// scopes only.
+  Remainder(llvm::ArrayRef<unsigned> domains, int64_t limit, bool hasTables)
+      : domains(domains), limit(std::min(limit, kMostTogether)),
+        hasTables(hasTables) {}
 
   /// For each value of a variable, the columns that it has.
   struct Reader {
@@ -89,6 +87,7 @@ private:
                  unsigned column, Cost cost);
 
   llvm::SmallVector<unsigned> domains;
+  int64_t limit;
   bool hasTables;
   /// Tables, by a hash of what is in them: elimination does the same with equal
   /// ones just once.
@@ -135,7 +134,7 @@ bool PairwiseModel::Remainder::isBetterTogether(unsigned row,
     together *= domains[reader.var];
     mostValues = std::max<double>(mostValues, domains[reader.var]);
   }
-  if (together > kMostTogether)
+  if (together > limit)
     return false;
   // Either these variables are eliminated first, or the readers are.
   double columnsFirst = 0, readersFirst = domains[row] * mostValues;
@@ -329,14 +328,13 @@ PairwiseModel::eliminate(llvm::ArrayRef<Values> values,
     sizes.push_back(mine.size());
     only.push_back(mine.front());
   }
-  if (entries > kManyEntries) {
-    Remainder scopes(sizes, /*hasTables=*/false);
-    for (const Group &group : groups)
-      addTo(scopes, group, values);
-    if (!scopes.fits(tableLimit))
-      return std::nullopt;
-  }
-  Remainder rest(sizes, /*hasTables=*/true);
+  // First a look at what tables there would be.
+  Remainder scopes(sizes, tableLimit, /*hasTables=*/false);
+  for (const Group &group : groups)
+    addTo(scopes, group, values);
+  if (!scopes.fits(tableLimit))
+    return std::nullopt;
+  Remainder rest(sizes, tableLimit, /*hasTables=*/true);
   int64_t settled = 0;
   for (const Group &group : groups) {
     bool isSettled =

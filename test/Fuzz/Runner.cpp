@@ -42,6 +42,8 @@ Cut fuzz::makeCut(uint64_t seed) {
   static const std::vector<std::string> kBaselines = {
       "data-parallel", "megatron",       "icml18",
       "equal-chop",    "all-row-greedy", "spartan"};
+  static const std::vector<std::string> kMachines = {"p2.8xlarge", "dgx-h100",
+                                                     "h100x8x16"};
   Cut cut;
   if (random.chance(25))
     std::tie(cut.devices, cut.mesh) = random.pick(kMeshes);
@@ -62,6 +64,10 @@ Cut fuzz::makeCut(uint64_t seed) {
     cut.options += " replication=true";
   if (random.chance(50))
     cut.options += " partials=true";
+  // Searches that weigh time, which may also replicate work. Machines have
+  // groups of devices, of which a mesh must not take a part.
+  if (kind >= 16 && llvm::isPowerOf2_64(cut.devices) && random.chance(60))
+    cut.options += " objective=time machine=" + random.pick(kMachines);
   return cut;
 }
 

@@ -221,10 +221,10 @@ def candidates(case):
                 other.cut[i] = f"--devices={devices}"
                 yield other
         if option.startswith("--partition-options="):
-            for word in (" replication=true", " partials=true"):
-                if word in option:
+            for word in (" replication=true", " partials=true", r" objective=time machine=[\w.-]+"):
+                if match := re.search(word, option):
                     other = case.copy()
-                    other.cut[i] = option.replace(word, "")
+                    other.cut[i] = option.replace(match.group(0), "")
                     yield other
             if seed := re.search(r"seed=(\d+)", option):
                 for number in range(min(int(seed.group(1)), 12)):

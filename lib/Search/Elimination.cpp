@@ -34,7 +34,8 @@ void Elimination::add(llvm::ArrayRef<unsigned> scope,
     constant = addCosts(constant, table.front());
     return;
   }
-  auto [number, isNew] = given.try_emplace(table.data(), tables.size());
+  auto [number, isNew] =
+      given.try_emplace({table.data(), table.size()}, tables.size());
   if (isNew)
     tables.push_back(table);
   factor.table = number->second;

@@ -10,7 +10,6 @@
 
 #include "IndexKey.h"
 
-#include "llvm/ADT/IntEqClasses.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/xxhash.h"
 
@@ -151,51 +150,51 @@ const PairwiseSpace::Columns *PairwiseSpace::share(Columns group) {
   return &distinct.emplace(hash, std::move(group))->second;
 }
 
-/// Readers that share no column with others are a group of their own.
-PairwiseSpace::Reads PairwiseSpace::split(const Columns &group) {
-  unsigned numRows = group.table.size() / std::max(group.numColumns, 1u);
-  auto isPaid = [&](unsigned column) {
-    for (unsigned row = 0; row < numRows; ++row)
-      if (group.table[size_t(row) * group.numColumns + column] != 0)
+/// Kinds of readers that share columns, directly or through others. A column
+/// that costs nothing is not shared.
+llvm::IntEqClasses PairwiseSpace::Columns::sharing() const {
+  auto costs = [&](unsigned column) {
+    for (size_t at = column; at < table.size(); at += numColumns)
+      if (table[at] != 0)
         return true;
     return false;
   };
-  llvm::IntEqClasses classes(group.columnsOf.size());
-  std::vector<int> firstReader(group.numColumns, -1);
-  for (unsigned column = 0; column < group.numColumns; ++column)
-    if (!isPaid(column))
-      firstReader[column] = -2;
-  for (auto [kind, mine] : llvm::enumerate(group.columnsOf))
+  llvm::IntEqClasses classes(columnsOf.size());
+  std::vector<int> firstReader(numColumns, -1);
+  for (auto [kind, mine] : llvm::enumerate(columnsOf))
     for (unsigned column : mine) {
-      if (firstReader[column] >= 0)
-        classes.join(firstReader[column], kind);
-      else if (firstReader[column] == -1)
+      if (firstReader[column] < 0)
         firstReader[column] = kind;
+      else if (firstReader[column] != int(kind) && costs(column))
+        classes.join(firstReader[column], kind);
     }
   classes.compress();
+  return classes;
+}
+
+/// Readers that share no column with others are a group of their own.
+PairwiseSpace::Reads PairwiseSpace::split(const Columns &group) {
+  llvm::IntEqClasses classes = group.sharing();
   Reads reads;
-  reads.placeOf.resize(group.columnsOf.size());
-  for (unsigned number = 0; number < classes.getNumClasses(); ++number) {
-    Columns part;
-    Numbering<unsigned> numbers;
-    std::vector<unsigned> kept;
-    for (auto [kind, mine] : llvm::enumerate(group.columnsOf)) {
-      if (classes[kind] != number)
-        continue;
-      reads.placeOf[kind] = {number, unsigned(part.columnsOf.size())};
-      std::vector<unsigned> &renumbered = part.columnsOf.emplace_back();
-      for (unsigned column : mine) {
-        auto [at, isNew] = numbers(column);
-        renumbered.push_back(at);
-        if (isNew)
-          kept.push_back(column);
-      }
+  std::vector<Columns> parts(classes.getNumClasses());
+  std::vector<Numbering<unsigned>> numbers(parts.size());
+  std::vector<std::vector<unsigned>> kept(parts.size());
+  for (auto [kind, mine] : llvm::enumerate(group.columnsOf)) {
+    unsigned part = classes[kind];
+    reads.placeOf.push_back({part, unsigned(parts[part].columnsOf.size())});
+    std::vector<unsigned> &renumbered = parts[part].columnsOf.emplace_back();
+    for (unsigned column : mine) {
+      auto [at, isNew] = numbers[part](column);
+      renumbered.push_back(at);
+      if (isNew)
+        kept[part].push_back(column);
     }
-    part.numColumns = kept.size();
-    for (unsigned row = 0; row < numRows; ++row)
-      for (unsigned column : kept)
-        part.table.push_back(
-            group.table[size_t(row) * group.numColumns + column]);
+  }
+  for (auto [part, columns] : llvm::zip_equal(parts, kept)) {
+    part.numColumns = columns.size();
+    for (size_t row = 0; row < group.table.size(); row += group.numColumns)
+      for (unsigned column : columns)
+        part.table.push_back(group.table[row + column]);
     reads.parts.push_back(share(std::move(part)));
   }
   return reads;

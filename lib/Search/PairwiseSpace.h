@@ -18,6 +18,8 @@
 #include "Tofu/Search/PairwiseModel.h"
 #include "Tofu/Search/PlanSpace.h"
 
+#include "llvm/ADT/IntEqClasses.h"
+
 #include <map>
 #include <memory>
 #include <unordered_map>
@@ -81,6 +83,7 @@ protected:
       return table == o.table && numColumns == o.numColumns &&
              columnsOf == o.columnsOf;
     }
+    llvm::IntEqClasses sharing() const;
   };
 
   PairwiseSpace(const PartitionGraph &graph, const PlanSpace &space,

@@ -145,7 +145,7 @@ private:
   /// Tables, given or own: repeated parts of a graph share them.
   std::vector<llvm::ArrayRef<int64_t>> tables;
   std::deque<std::vector<int64_t>> ownTables;
-  llvm::DenseMap<const int64_t *, unsigned> given;
+  llvm::DenseMap<std::pair<const int64_t *, size_t>, unsigned> given;
   /// By what they are sums or least sums of.
   std::map<Key, unsigned> numbers;
   /// Per variable: the factor that adds the eliminated leaves' costs up.

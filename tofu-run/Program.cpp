@@ -57,26 +57,43 @@ static bool hasPortAttr(func::FuncOp function, StringRef name) {
   return false;
 }
 
+/// Whether all arguments and results that are tensors have a layout.
+static bool hasAllLayouts(func::FuncOp function) {
+  auto isLaidOut = [](Type type, Attribute layout) {
+    return !isa<RankedTensorType>(type) || layout;
+  };
+  for (auto [i, type] : llvm::enumerate(function.getArgumentTypes()))
+    if (!isLaidOut(type, function.getArgAttr(i, TofuDialect::kLayout)))
+      return false;
+  for (auto [i, type] : llvm::enumerate(function.getResultTypes()))
+    if (!isLaidOut(type, function.getResultAttr(i, TofuDialect::kLayout)))
+      return false;
+  return true;
+}
+
 Stage tofu::findStage(ModuleOp module, func::FuncOp function) {
-  Stage stage = hasPortAttr(function, TofuDialect::kGlobalType)
-                    ? Stage::Partitioned
-                : hasPortAttr(function, TofuDialect::kLayout) ? Stage::Planned
-                                                              : Stage::Source;
+  if (hasPortAttr(function, TofuDialect::kGlobalType))
+    return Stage::Partitioned;
   for (auto global : module.getOps<ml_program::GlobalOp>())
     if (global->hasAttr(TofuDialect::kGlobalType))
-      stage = Stage::Partitioned;
-    else if (stage == Stage::Source && global->hasAttr(TofuDialect::kLayout))
-      stage = Stage::Planned;
+      return Stage::Partitioned;
+  bool isPartitioned = false, hasReshards = false;
+  bool makesTensors = false, isLaidOut = false;
   function.walk([&](Operation *op) {
-    if (isa<DeviceIdOp, ShardOffsetOp, ShardSizeOp, AllReduceOp, AllGatherOp,
-            ReduceScatterOp, AllToAllOp, FetchOp>(op))
-      stage = Stage::Partitioned;
-    else if (stage == Stage::Source &&
-             (isa<ReshardOp>(op) || op->hasAttr(TofuDialect::kStrategy) ||
-              op->hasAttr(TofuDialect::kLayouts)))
-      stage = Stage::Planned;
+    isPartitioned |= isa<DeviceIdOp, ShardOffsetOp, ShardSizeOp, AllReduceOp,
+                         AllGatherOp, ReduceScatterOp, AllToAllOp, FetchOp>(op);
+    hasReshards |= isa<ReshardOp>(op);
+    makesTensors |=
+        llvm::any_of(op->getResultTypes(), llvm::IsaPred<RankedTensorType>);
+    isLaidOut |= op->hasAttr(TofuDialect::kLayouts);
   });
-  return stage;
+  if (isPartitioned)
+    return Stage::Partitioned;
+  // What has a layout here and there only asks for these: it is yet to be
+  // planned.
+  bool hasAll = hasAllLayouts(function) && (isLaidOut || !makesTensors);
+  bool hasAny = isLaidOut || hasPortAttr(function, TofuDialect::kLayout);
+  return hasReshards || (hasAll && hasAny) ? Stage::Planned : Stage::Source;
 }
 
 /// The only mesh of the program, or none.
@@ -221,12 +238,13 @@ SmallVector<search::Box> Program::getBoxes(const Port &port,
 
 /// The options of the partition pipeline that the command line says.
 static std::unique_ptr<TofuPartitionOptions>
-getPartitionOptions(const RunOptions &options) {
+getPartitionOptions(const RunOptions &options, bool hasMesh) {
   auto result =
       TofuPartitionOptions::createFromString(options.partitionOptions);
   if (!result)
     return nullptr;
-  if (options.devices)
+  // That of the program may only be confirmed.
+  if (options.devices && !hasMesh)
     result->devices = *options.devices;
   if (!options.mesh.empty())
     result->mesh = options.mesh;
@@ -237,7 +255,7 @@ getPartitionOptions(const RunOptions &options) {
   return result;
 }
 
-static LogicalResult partition(ModuleOp module, Stage stage,
+static LogicalResult partition(ModuleOp module, Stage stage, bool hasMesh,
                                const RunOptions &options) {
   PassManager pm(module.getContext());
   if (failed(applyPassManagerCLOptions(pm)))
@@ -246,7 +264,7 @@ static LogicalResult partition(ModuleOp module, Stage stage,
     addTofuLowerPlanPipeline(pm);
     return pm.run(module);
   }
-  auto partitionOptions = getPartitionOptions(options);
+  auto partitionOptions = getPartitionOptions(options, hasMesh);
   if (!partitionOptions)
     return module.emitError("--partition-options: not understood: ")
            << options.partitionOptions;
@@ -285,7 +303,7 @@ FailureOr<Program> tofu::makeProgram(OwningOpRef<ModuleOp> module,
   bool partitions =
       stage == Stage::Planned || (stage == Stage::Source && wantsPlan);
   if (partitions) {
-    if (failed(partition(*module, stage, options)))
+    if (failed(partition(*module, stage, bool(*mesh), options)))
       return failure();
     function = findFunction(*module, program.function);
     mesh = findMesh(*module);

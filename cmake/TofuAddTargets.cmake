@@ -1,9 +1,10 @@
-# tofu_add_library(name [LINK libraries...] [DEPENDS targets...] [sources...])
-#   A static library on MLIR; without sources: those of the current folder.
+# tofu_add_library(name [WITHOUT_LLVM] [LINK libraries...] [DEPENDS targets...] [sources...])
+#   A static library on MLIR, or on neither MLIR nor LLVM; without sources: those of the current
+#   folder.
 # tofu_add_tool(name sources... LINK libraries...)
 #   An executable in build/bin. MLIR and LLVM are in it as shared libraries only: a static MLIR
 #   library would bring a second MLIR beside the one in libMLIR.so.
-# Both use the precompiled header.
+# What is on MLIR uses the precompiled header.
 
 if(TOFU_ENABLE_PCH)
   add_library(TofuPrecompiled STATIC ${PROJECT_SOURCE_DIR}/cmake/Precompiled.cpp)
@@ -24,7 +25,7 @@ function(tofu_use_precompiled_header target)
 endfunction()
 
 function(tofu_add_library name)
-  cmake_parse_arguments(ARG "" "" "LINK;DEPENDS" ${ARGN})
+  cmake_parse_arguments(ARG "WITHOUT_LLVM" "" "LINK;DEPENDS" ${ARGN})
   set(sources ${ARG_UNPARSED_ARGUMENTS})
   if(NOT sources)
     file(GLOB sources CONFIGURE_DEPENDS *.cpp)
@@ -36,13 +37,16 @@ function(tofu_add_library name)
   endif()
   add_library(${name} STATIC ${sources})
   add_library(Tofu::${name} ALIAS ${name})
-  target_link_libraries(${name} PUBLIC ${ARG_LINK} MLIR LLVM)
+  target_link_libraries(${name} PUBLIC ${ARG_LINK})
   target_include_directories(${name} INTERFACE
     $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
     $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/include>
     $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
   set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE ON)
-  tofu_use_precompiled_header(${name})
+  if(NOT ARG_WITHOUT_LLVM)
+    target_link_libraries(${name} PUBLIC MLIR LLVM)
+    tofu_use_precompiled_header(${name})
+  endif()
   foreach(dependency ${ARG_DEPENDS})
     if(TARGET ${dependency})
       add_dependencies(${name} ${dependency})

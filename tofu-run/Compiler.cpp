@@ -27,10 +27,10 @@ using namespace mlir::tofu;
 llvm::Expected<ChosenBackend> tofu::chooseBackend(StringRef name,
                                                   StringRef folder) {
   bool isGpuOnHost = name == "gpu-on-host";
-  llvm::Expected<const TofuBackend *> backend =
-      loadBackend(isGpuOnHost ? "host" : name, folder);
+  OrFailure<const TofuBackend *> backend =
+      loadBackend(isGpuOnHost ? "host" : name.str(), folder.str());
   if (!backend)
-    return backend.takeError();
+    return toError(backend.failure());
   if ((*backend)->form == TOFU_DEVICE_KERNELS)
     return ChosenBackend{*backend, KernelKind::Gpu};
   bool hasKernels = isGpuOnHost || (*backend)->form == TOFU_HOST_KERNELS;
@@ -38,7 +38,11 @@ llvm::Expected<ChosenBackend> tofu::chooseBackend(StringRef name,
                        hasKernels ? KernelKind::GpuOnHost : KernelKind::Loops};
 }
 
-static LogicalResult lower(ModuleOp module, KernelKind kernels) {
+llvm::Error tofu::toError(const Failure &failure) {
+  return llvm::createStringError(Twine(failure.reason));
+}
+
+LogicalResult tofu::lower(ModuleOp module, KernelKind kernels) {
   PassManager pm(module.getContext());
   if (failed(applyPassManagerCLOptions(pm)))
     return failure();
@@ -132,10 +136,11 @@ static llvm::orc::SymbolMap getSymbols(const Addresses &addresses,
 // Compilation
 //===----------------------------------------------------------------------===//
 
-llvm::Expected<Compiled> Compiled::create(ModuleOp module, StringRef function,
+llvm::Expected<Compiled> Compiled::create(const Program &program,
                                           const ChosenBackend &backend,
                                           const Libraries &libraries,
                                           unsigned optimizationLevel) {
+  ModuleOp module = *program.module;
   if (failed(lower(module, backend.kernels)))
     return llvm::createStringError(
         "the program can't be lowered for this backend");
@@ -177,7 +182,7 @@ llvm::Expected<Compiled> Compiled::create(ModuleOp module, StringRef function,
 
   // Code is generated now, while the transformer is there.
   Compiled compiled;
-  auto entry = (*engine)->lookupPacked(("_mlir_ciface_" + function).str());
+  auto entry = (*engine)->lookupPacked("_mlir_ciface_" + program.function);
   if (!entry)
     return entry.takeError();
   compiled.engine = std::move(*engine);

@@ -9,7 +9,9 @@
 #ifndef TOFU_RUN_COMPILER_H
 #define TOFU_RUN_COMPILER_H
 
-#include "Tofu/Runtime/Backend.h"
+#include "Program.h"
+
+#include "Tofu/Runtime/DeviceCall.h"
 
 #include "mlir/ExecutionEngine/ExecutionEngine.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -48,22 +50,32 @@ struct ChosenBackend {
 /// kernels.
 llvm::Expected<ChosenBackend> chooseBackend(StringRef name, StringRef folder);
 
+/// Failures of the runtime as LLVM has them.
+llvm::Error toError(const Failure &failure);
+template <typename T>
+llvm::Expected<T> toExpected(OrFailure<T> value) {
+  if (value)
+    return std::move(*value);
+  return toError(value.failure());
+}
+
+/// Lowers the module, which is changed by it, to the LLVM dialect.
+LogicalResult lower(ModuleOp module, KernelKind kernels);
+
 /// Machine code of a program, shared by all devices of the process.
 class Compiled {
 public:
-  /// Lowers the module, which is changed by it, and compiles it once.
-  static llvm::Expected<Compiled> create(ModuleOp module, StringRef function,
+  /// Lowers the program's module, which is changed by it, and compiles it once.
+  static llvm::Expected<Compiled> create(const Program &program,
                                          const ChosenBackend &backend,
                                          const Libraries &libraries,
                                          unsigned optimizationLevel);
 
-  /// Calls the function as Runtime.h describes, with the addresses of the C
-  /// arguments and, for a lone scalar, of the result.
-  void call(void **arguments) const { entry(arguments); }
+  ProgramEntry getEntry() const { return entry; }
 
 private:
   std::unique_ptr<ExecutionEngine> engine;
-  void (*entry)(void **) = nullptr;
+  ProgramEntry entry = nullptr;
 };
 
 } // namespace mlir::tofu

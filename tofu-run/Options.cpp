@@ -33,6 +33,8 @@ static constexpr llvm::StringLiteral kOverview =
 
 namespace {
 
+enum class EmitKind { Nothing, Bundle };
+
 /// The options as LLVM parses them; they live while the command line is read.
 struct CommandLine {
   cl::OptionCategory category{"tofu-run"};
@@ -122,6 +124,14 @@ struct CommandLine {
       "record", cl::cat(category), cl::value_desc("file"),
       cl::desc("Write what the devices did in the last run as JSON, where the "
                "backend keeps a record: recording")};
+  cl::opt<EmitKind> emit{
+      "emit", cl::cat(category), cl::init(EmitKind::Nothing),
+      cl::desc("Write the compiled program instead of running it"),
+      cl::values(clEnumValN(EmitKind::Bundle, "bundle",
+                            "a folder that tofu-run-bundle runs, on machines "
+                            "without LLVM"))};
+  cl::opt<std::string> output{"o", cl::cat(category), cl::value_desc("folder"),
+                              cl::desc("Where to write it")};
   cl::opt<bool> quiet{
       "quiet", cl::cat(category),
       cl::desc("Print neither results nor the report, only what is wrong")};
@@ -168,31 +178,23 @@ RunOptions CommandLine::get() const {
   options.json = json;
   options.record = record;
   options.quiet = quiet;
+  if (emit == EmitKind::Bundle)
+    options.bundle = output;
   return options;
 }
 
 /// What is wrong with the values, or nothing.
 static std::string findFault(const RunOptions &options) {
-  auto isBad = [](std::optional<double> tolerance) {
-    return tolerance && !(*tolerance >= 0);
-  };
   if (options.devices && *options.devices < 1)
     return "--devices must be at least 1";
-  if (options.iterations < 1)
-    return "--iters must be at least 1";
-  if (options.warmup < 0)
-    return "--warmup must not be negative";
-  if (isBad(options.relativeTolerance) || isBad(options.absoluteTolerance))
-    return "--rtol and --atol must not be negative";
   if (options.optimizationLevel > 3)
     return "--opt-level must be 0, 1, 2 or 3";
-  if (!(options.timeoutSeconds > 0))
-    return "--timeout must be positive";
-  for (const std::string &output : options.outputs)
-    if (output.size() < 2 || output.front() != '@')
-      return "--output=" + output + ": write @FILE.npy";
-  if (options.outputPerDevice && options.outputs.empty())
-    return "--output-per-device needs --output";
+  if (options.bundle.empty())
+    return options.findFault();
+  if (options.check || !options.inputs.empty() || !options.outputs.empty() ||
+      !options.expected.empty())
+    return "--emit=bundle runs nothing: give inputs and outputs to "
+           "tofu-run-bundle";
   return "";
 }
 
@@ -204,6 +206,9 @@ std::optional<RunOptions> tofu::parseCommandLine(int argc, char **argv) {
     return std::nullopt;
   RunOptions options = commandLine.get();
   std::string fault = findFault(options);
+  bool emits = commandLine.emit != EmitKind::Nothing;
+  if (emits == commandLine.output.empty())
+    fault = emits ? "--emit needs -o" : "-o needs --emit=bundle";
   if (fault.empty())
     return options;
   llvm::WithColor::error(llvm::errs(), "tofu-run") << fault << "\n";

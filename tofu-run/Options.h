@@ -9,20 +9,12 @@
 #ifndef TOFU_RUN_OPTIONS_H
 #define TOFU_RUN_OPTIONS_H
 
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <vector>
+#include "Tofu/Runtime/ProgramRun.h"
 
 namespace mlir::tofu {
 
-/// How tofu-run ends.
-enum class ExitCode { Good = 0, Mismatch = 1, Usage = 2, Runtime = 3 };
-
-struct RunOptions {
-  std::string file;
+struct RunOptions : RunnerOptions {
   std::string function; ///< empty: the only public one
-  std::string backend;
   std::vector<std::string> dialectPlugins;
   std::vector<std::string> libraries;
 
@@ -30,16 +22,9 @@ struct RunOptions {
   std::string mesh, plan, partitionOptions;
   bool printPlan = false;
 
-  std::vector<std::string> inputs, outputs, expected;
-  bool outputPerDevice = false;
-  std::optional<double> relativeTolerance, absoluteTolerance;
   bool check = false;
-
-  int64_t iterations = 1, warmup = 0;
   unsigned optimizationLevel = 3;
-  double timeoutSeconds = 300;
-  std::string json, record;
-  bool quiet = false;
+  std::string bundle; ///< where to write one instead of running
 };
 
 /// Reads the command line; prints what is wrong with it and returns nothing if

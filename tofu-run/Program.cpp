@@ -8,8 +8,10 @@
 
 #include "Program.h"
 
+#include "Tofu/Conversion/PortGeometry.h"
 #include "Tofu/Conversion/RuntimeTypes.h"
 #include "Tofu/Dialect/Placement.h"
+#include "Tofu/Runtime/Bundle.h"
 #include "Tofu/Transforms/Passes.h"
 
 #include "mlir/Dialect/MLProgram/IR/MLProgram.h"
@@ -138,10 +140,11 @@ static std::optional<HostTensorType> getHostType(Type type) {
 }
 
 /// The dialect has verified the attributes.
-static FailureOr<Port> readPort(func::FuncOp function,
-                                const PortSource &source) {
+static FailureOr<Port> readPort(func::FuncOp function, const PortSource &source,
+                                MeshOp mesh) {
   auto global = dyn_cast_or_null<TypeAttr>(source.globalType);
-  auto type = getHostType(global ? global.getValue() : source.type);
+  Type wholeType = global ? global.getValue() : source.type;
+  auto type = getHostType(wholeType);
   auto localType = getHostType(source.type);
   if (!type || !localType)
     return function.emitError()
@@ -150,17 +153,22 @@ static FailureOr<Port> readPort(func::FuncOp function,
   port.type = *type;
   port.localType = *localType;
   port.isTensor = isa<RankedTensorType>(source.type);
-  port.placement = dyn_cast_or_null<PlacementAttrInterface>(source.layout);
+  auto placement = dyn_cast_or_null<PlacementAttrInterface>(source.layout);
+  auto tensor = dyn_cast<RankedTensorType>(wholeType);
+  if (placement && tensor && mesh)
+    port.geometry =
+        makePortGeometry(placement, tensor.getShape(), mesh.getMesh());
   return port;
 }
 
 static LogicalResult readSignature(func::FuncOp function, Program &program) {
   for (unsigned i = 0; i < function.getNumArguments(); ++i) {
-    FailureOr<Port> port =
-        readPort(function, {"argument " + std::to_string(i),
-                            function.getArgument(i).getType(),
-                            function.getArgAttr(i, TofuDialect::kGlobalType),
-                            function.getArgAttr(i, TofuDialect::kLayout)});
+    FailureOr<Port> port = readPort(
+        function,
+        {"argument " + std::to_string(i), function.getArgument(i).getType(),
+         function.getArgAttr(i, TofuDialect::kGlobalType),
+         function.getArgAttr(i, TofuDialect::kLayout)},
+        program.mesh);
     if (failed(port))
       return failure();
     auto writable =
@@ -174,10 +182,12 @@ static LogicalResult readSignature(func::FuncOp function, Program &program) {
     program.arguments.push_back(*port);
   }
   for (unsigned i = 0; i < function.getNumResults(); ++i) {
-    FailureOr<Port> port = readPort(
-        function, {"result " + std::to_string(i), function.getResultTypes()[i],
-                   function.getResultAttr(i, TofuDialect::kGlobalType),
-                   function.getResultAttr(i, TofuDialect::kLayout)});
+    FailureOr<Port> port =
+        readPort(function,
+                 {"result " + std::to_string(i), function.getResultTypes()[i],
+                  function.getResultAttr(i, TofuDialect::kGlobalType),
+                  function.getResultAttr(i, TofuDialect::kLayout)},
+                 program.mesh);
     if (failed(port))
       return failure();
     program.results.push_back(*port);
@@ -185,51 +195,6 @@ static LogicalResult readSignature(func::FuncOp function, Program &program) {
   function->getParentOfType<ModuleOp>().walk(
       [&](ml_program::GlobalStoreOp) { program.hasState = true; });
   return success();
-}
-
-SmallVector<const Port *> Program::inputs() const {
-  SmallVector<const Port *> inputs;
-  for (const Port &port : arguments)
-    if (!port.sizeOf)
-      inputs.push_back(&port);
-  return inputs;
-}
-
-/// The axes that cut dim `dim` of a port.
-static search::Axes getAxes(const Port &port, unsigned dim,
-                            const search::Mesh &mesh) {
-  auto layout = dyn_cast_or_null<LayoutAttr>(port.placement);
-  return layout ? layout.getDims()[dim].resolve(mesh) : search::Axes();
-}
-
-SmallVector<int64_t>
-Program::findShape(const Port &port,
-                   ArrayRef<SmallVector<int64_t>> parts) const {
-  SmallVector<int64_t> shape(port.type.shape);
-  for (unsigned dim = 0; dim < shape.size(); ++dim) {
-    if (shape[dim] != HostTensorType::kDynamic)
-      continue;
-    // One device of each coordinate along the axes that cut the dim.
-    search::Axes others, cutting = getAxes(port, dim, mesh);
-    for (unsigned axis = 0; axis < mesh.numAxes(); ++axis)
-      if (!llvm::is_contained(cutting, axis))
-        others.push_back(axis);
-    shape[dim] = 0;
-    for (auto [device, part] : llvm::enumerate(parts))
-      if (mesh.number(device, others) == 0)
-        shape[dim] += part[dim];
-  }
-  return shape;
-}
-
-SmallVector<search::Box> Program::getBoxes(const Port &port,
-                                           ArrayRef<int64_t> shape) const {
-  if (port.placement)
-    return port.placement.getPlacement(shape, mesh).boxes(shape, mesh);
-  search::Box whole;
-  for (int64_t size : shape)
-    whole.push_back({0, size});
-  return SmallVector<search::Box>(numDevices(), whole);
 }
 
 //===----------------------------------------------------------------------===//
@@ -252,6 +217,8 @@ getPartitionOptions(const RunOptions &options, bool hasMesh) {
     result->load = options.plan;
   if (options.printPlan)
     result->print = true;
+  if (!options.bundle.empty() && result->json.empty())
+    result->json = options.bundle + "/" + kPlanFile;
   return result;
 }
 
@@ -310,9 +277,10 @@ FailureOr<Program> tofu::makeProgram(OwningOpRef<ModuleOp> module,
     if (!function || failed(mesh))
       return failure();
   }
+  program.mesh = *mesh;
   if (*mesh)
-    program.mesh = mesh->getMesh();
-  int64_t devices = program.numDevices();
+    program.numDevices = mesh->getMesh().numDevices();
+  int64_t devices = program.numDevices;
   if (options.devices && *options.devices != devices)
     return function.emitError()
            << "program is for " << devices << " devices, --devices says "

@@ -12,7 +12,6 @@
 #include "Options.h"
 
 #include "Tofu/Dialect/Tofu.h"
-#include "Tofu/Runtime/HostTensor.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -23,38 +22,10 @@ namespace mlir::tofu {
 /// How far a program has come.
 enum class Stage { Source, Planned, Partitioned };
 
-/// An argument or a result.
-struct Port {
-  HostTensorType type;      ///< of the whole tensor
-  HostTensorType localType; ///< of a device's part; kDynamic where they differ
-  bool isTensor = true;
-  bool isDonated = false;           ///< the program may overwrite it
-  PlacementAttrInterface placement; ///< null: whole on every device
-  /// An argument and a dim of it: this one is its size, and no input.
-  std::optional<std::pair<unsigned, unsigned>> sizeOf;
-};
-
 /// A program that devices can run, with what is needed to feed it.
-struct Program {
+struct Program : Signature {
   OwningOpRef<ModuleOp> module;
-  std::string function;
-  search::Mesh mesh; ///< no axes: one device
-  SmallVector<Port> arguments, results;
-  bool hasState = false; ///< a run leaves something for the next one
-
-  int64_t numDevices() const { return mesh.numDevices(); }
-
-  /// The arguments that inputs are for, in order.
-  SmallVector<const Port *> inputs() const;
-
-  /// The shape of a whole tensor of which the devices have parts of the given
-  /// shapes.
-  SmallVector<int64_t> findShape(const Port &port,
-                                 ArrayRef<SmallVector<int64_t>> parts) const;
-
-  /// The box of a tensor of `shape` that each device has of a port.
-  SmallVector<search::Box> getBoxes(const Port &port,
-                                    ArrayRef<int64_t> shape) const;
+  MeshOp mesh; ///< null: one device
 };
 
 /// The function to run: the named one, or the only public one. Reports what is

@@ -8,6 +8,7 @@
 
 #include "CollectiveTables.h"
 
+#include "Tofu/Conversion/PortGeometry.h"
 #include "Tofu/Conversion/RuntimeTypes.h"
 #include "Tofu/Dialect/Placement.h"
 #include "Tofu/Runtime/Runtime.h"
@@ -57,6 +58,15 @@ void tofu::appendPlacement(SmallVectorImpl<int64_t> &table,
     for (auto [dim, coefficient] : expr.terms)
       table.append({dim, coefficient});
   }
+}
+
+std::vector<int64_t> tofu::makePortGeometry(PlacementAttrInterface placement,
+                                            ArrayRef<int64_t> shape,
+                                            const search::Mesh &mesh) {
+  SmallVector<int64_t> words;
+  appendShape(words, shape, mesh);
+  appendPlacement(words, placement.getPlacement(shape, mesh));
+  return std::vector<int64_t>(words.begin(), words.end());
 }
 
 FailureOr<SmallVector<int64_t>>

@@ -10,12 +10,9 @@
 
 #include "Tofu/Runtime/Half.h"
 
-#include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/Format.h"
-#include "llvm/Support/MathExtras.h"
-#include "llvm/Support/raw_ostream.h"
+#include "Text.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <new>
@@ -29,7 +26,7 @@ using namespace mlir::tofu;
 namespace {
 
 struct ElementInfo {
-  llvm::StringLiteral name;
+  const char *name;
   int64_t bytes;
 };
 
@@ -54,14 +51,14 @@ bool mlir::tofu::isFloat(TofuElementType type) {
   return type <= TOFU_BF16 || getNumParts(type) > 1;
 }
 
-llvm::StringRef mlir::tofu::getName(TofuElementType type) {
+const char *mlir::tofu::getName(TofuElementType type) {
   return kElements[type].name;
 }
 
 std::optional<TofuElementType>
-mlir::tofu::parseElementType(llvm::StringRef name) {
-  for (auto [i, element] : llvm::enumerate(kElements))
-    if (element.name == name)
+mlir::tofu::parseElementType(std::string_view name) {
+  for (size_t i = 0; i < std::size(kElements); ++i)
+    if (kElements[i].name == name)
       return static_cast<TofuElementType>(i);
   return std::nullopt;
 }
@@ -70,38 +67,37 @@ std::string HostTensorType::str() const {
   std::string text;
   for (int64_t size : shape)
     text += (size == kDynamic ? "?" : std::to_string(size)) + "x";
-  return text + getName(type).str();
+  return text + getName(type);
 }
 
 bool HostTensorType::accepts(const HostTensorType &other) const {
   return type == other.type && shape.size() == other.shape.size() &&
-         llvm::all_of(llvm::zip(shape, other.shape), [](auto sizes) {
-           auto [mine, theirs] = sizes;
-           return mine == kDynamic || mine == theirs;
-         });
+         std::equal(shape.begin(), shape.end(), other.shape.begin(),
+                    [](int64_t mine, int64_t theirs) {
+                      return mine == kDynamic || mine == theirs;
+                    });
 }
 
 bool HostTensorType::isStatic() const {
-  return !llvm::is_contained(shape, kDynamic);
+  return std::count(shape.begin(), shape.end(), kDynamic) == 0;
 }
 
 //===----------------------------------------------------------------------===//
 // Elements
 //===----------------------------------------------------------------------===//
 
-llvm::Expected<HostTensor> HostTensor::create(TofuElementType type,
-                                              llvm::ArrayRef<int64_t> shape) {
+OrFailure<HostTensor> HostTensor::create(TofuElementType type,
+                                         std::vector<int64_t> shape) {
   HostTensor tensor;
-  tensor.type.type = type;
-  tensor.type.shape.assign(shape.begin(), shape.end());
+  tensor.type = {type, std::move(shape)};
   auto fail = [&] {
-    return llvm::createStringError("no memory for a tensor of " +
-                                   tensor.type.str());
+    return Failure{"no memory for a tensor of " + tensor.type.str()};
   };
-  bool isEmpty = llvm::is_contained(shape, 0);
+  const std::vector<int64_t> &sizes = tensor.type.shape;
+  bool isEmpty = std::count(sizes.begin(), sizes.end(), 0) > 0;
   int64_t size = getElementBytes(type);
-  for (int64_t dim : shape)
-    if (dim < 0 || (!isEmpty && llvm::MulOverflow(size, dim, size)))
+  for (int64_t dim : sizes)
+    if (dim < 0 || (!isEmpty && __builtin_mul_overflow(size, dim, &size)))
       return fail();
   tensor.numElements = isEmpty ? 0 : size / getElementBytes(type);
   tensor.data.reset(new (std::nothrow) char[tensor.getNumBytes()]);
@@ -214,10 +210,7 @@ static int getNumDigits(TofuElementType type) {
 static std::string formatFloat(double value, TofuElementType type) {
   if (std::isnan(value))
     return "nan";
-  std::string text;
-  llvm::raw_string_ostream(text)
-      << llvm::format("%.*g", getNumDigits(type), value);
-  return text;
+  return format("%.*g", getNumDigits(type), value);
 }
 
 std::string HostTensor::getText(int64_t i) const {
@@ -229,8 +222,8 @@ std::string HostTensor::getText(int64_t i) const {
   return "(" + text + "," + formatFloat(getFloat(i, 1), getType()) + ")";
 }
 
-llvm::SmallVector<int64_t> HostTensor::getIndex(int64_t i) const {
-  llvm::SmallVector<int64_t> index(getShape().size());
+std::vector<int64_t> HostTensor::getIndex(int64_t i) const {
+  std::vector<int64_t> index(getShape().size());
   for (size_t dim = index.size(); dim-- > 0;) {
     index[dim] = i % getShape()[dim];
     i /= getShape()[dim];
@@ -242,8 +235,8 @@ llvm::SmallVector<int64_t> HostTensor::getIndex(int64_t i) const {
 // Boxes
 //===----------------------------------------------------------------------===//
 
-static llvm::SmallVector<int64_t> getStrides(llvm::ArrayRef<int64_t> shape) {
-  llvm::SmallVector<int64_t> strides(shape.size(), 1);
+static std::vector<int64_t> getStrides(const std::vector<int64_t> &shape) {
+  std::vector<int64_t> strides(shape.size(), 1);
   for (size_t dim = shape.size(); dim-- > 1;)
     strides[dim - 1] = strides[dim] * shape[dim];
   return strides;
@@ -253,9 +246,9 @@ static llvm::SmallVector<int64_t> getStrides(llvm::ArrayRef<int64_t> shape) {
 /// start of a row-major tensor of `shape`, and the number of the row's
 /// elements.
 template <typename Visit>
-static void forEachRow(llvm::ArrayRef<int64_t> shape,
-                       llvm::ArrayRef<search::Interval> box, Visit visit) {
-  if (search::volume(box) == 0)
+static void forEachRow(const std::vector<int64_t> &shape, const host::Box &box,
+                       Visit visit) {
+  if (host::volume(box) == 0)
     return;
   // A row goes as far out as the dims within it are whole.
   size_t rowDim = box.size();
@@ -265,11 +258,11 @@ static void forEachRow(llvm::ArrayRef<int64_t> shape,
     if (box[rowDim].size() != shape[rowDim])
       break;
   }
-  llvm::SmallVector<int64_t> strides = getStrides(shape), index;
+  std::vector<int64_t> strides = getStrides(shape), index;
   int64_t offset = 0;
-  for (auto [interval, stride] : llvm::zip_equal(box, strides)) {
-    index.push_back(interval.lo);
-    offset += interval.lo * stride;
+  for (size_t dim = 0; dim < box.size(); ++dim) {
+    index.push_back(box[dim].lo);
+    offset += box[dim].lo * strides[dim];
   }
   for (;;) {
     visit(offset, rowSize);
@@ -286,12 +279,11 @@ static void forEachRow(llvm::ArrayRef<int64_t> shape,
   }
 }
 
-llvm::Expected<HostTensor>
-HostTensor::slice(llvm::ArrayRef<search::Interval> box) const {
-  llvm::SmallVector<int64_t> shape;
-  for (search::Interval interval : box)
-    shape.push_back(interval.size());
-  llvm::Expected<HostTensor> part = create(getType(), shape);
+OrFailure<HostTensor> HostTensor::slice(const host::Box &box) const {
+  std::vector<int64_t> sizes;
+  for (host::Interval interval : box)
+    sizes.push_back(interval.size());
+  OrFailure<HostTensor> part = create(getType(), sizes);
   if (!part)
     return part;
   int64_t bytes = getElementBytes(getType());
@@ -303,8 +295,7 @@ HostTensor::slice(llvm::ArrayRef<search::Interval> box) const {
   return part;
 }
 
-void HostTensor::insert(llvm::ArrayRef<search::Interval> box,
-                        const HostTensor &part) {
+void HostTensor::insert(const host::Box &box, const HostTensor &part) {
   int64_t bytes = getElementBytes(getType());
   const char *from = part.getData();
   forEachRow(getShape(), box, [&](int64_t offset, int64_t size) {

@@ -8,36 +8,34 @@
 
 #include "Tofu/Runtime/LoadBackend.h"
 
-#include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/SmallString.h"
-#include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/DynamicLibrary.h"
-#include "llvm/Support/FileSystem.h"
-#include "llvm/Support/Path.h"
+#include "Text.h"
+
+#include <algorithm>
+#include <cctype>
+#include <dlfcn.h>
+#include <unistd.h>
 
 using namespace mlir::tofu;
 
-llvm::Expected<const TofuBackend *>
-mlir::tofu::loadBackend(llvm::StringRef name, llvm::StringRef directory) {
-  auto fail = [&](const llvm::Twine &reason) {
-    return llvm::createStringError("backend " + name + ": " + reason);
-  };
-  bool isName = !name.empty() && llvm::all_of(name, [](char c) {
-    return llvm::isAlnum(c) || c == '_';
-  });
-  if (!isName)
-    return fail("not the name of a backend");
-  llvm::SmallString<128> path = directory;
-  llvm::sys::path::append(path, "libtofu_runtime_" + name + ".so");
-  if (!llvm::sys::fs::exists(path))
-    return fail("not in this build, there is no " + path);
+static bool isName(const std::string &name) {
+  auto isGood = [](unsigned char c) { return std::isalnum(c) || c == '_'; };
+  return !name.empty() && std::all_of(name.begin(), name.end(), isGood);
+}
 
-  std::string error;
-  auto library =
-      llvm::sys::DynamicLibrary::getPermanentLibrary(path.c_str(), &error);
-  if (!library.isValid())
-    return fail("can't be loaded: " + error);
-  void *symbol = library.getAddressOfSymbol("tofuGetBackend");
+OrFailure<const TofuBackend *>
+mlir::tofu::loadBackend(const std::string &name, const std::string &directory) {
+  auto fail = [&](const std::string &reason) {
+    return Failure{"backend " + name + ": " + reason};
+  };
+  if (!isName(name))
+    return fail("not the name of a backend");
+  std::string path = directory + "/libtofu_runtime_" + name + ".so";
+  if (::access(path.c_str(), F_OK))
+    return fail("not in this build, there is no " + path);
+  void *library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (!library)
+    return fail(join("can't be loaded: ", ::dlerror()));
+  void *symbol = ::dlsym(library, "tofuGetBackend");
   if (!symbol)
     return fail(path + " has no tofuGetBackend");
   const TofuBackend *backend =

@@ -14,88 +14,95 @@
 
 #include "Tofu/Runtime/HostTensor.h"
 
-#include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/Endian.h"
-#include "llvm/Support/MathExtras.h"
-#include "llvm/Support/MemoryBuffer.h"
-#include "llvm/Support/raw_ostream.h"
+#include "Text.h"
 
 #include <algorithm>
 #include <cstring>
 
 using namespace mlir::tofu;
 
-static constexpr llvm::StringLiteral kMagic = "\x93NUMPY";
+static constexpr std::string_view kMagic = "\x93NUMPY";
+static constexpr bool kIsBigEndian = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
 
 namespace {
 
 struct Header {
   std::string descr;
   bool isFortranOrder = false;
-  llvm::SmallVector<int64_t> shape;
+  std::vector<int64_t> shape;
 };
 
 /// Reads the dictionary. Members return false on what isn't one.
 class HeaderParser {
 public:
-  explicit HeaderParser(llvm::StringRef text) : rest(text) {}
+  explicit HeaderParser(std::string_view text) : rest(text) {}
 
   bool parse(Header &header);
 
 private:
-  bool consume(char c) {
-    rest = rest.ltrim();
-    return rest.consume_front(llvm::StringRef(&c, 1));
+  void skipSpace() {
+    rest.remove_prefix(
+        std::min(rest.find_first_not_of(" \t\n\v\f\r"), rest.size()));
   }
-  bool parseString(llvm::StringRef &value);
+  bool isNext(char c) {
+    skipSpace();
+    return !rest.empty() && rest.front() == c;
+  }
+  bool consume(char c) {
+    if (!isNext(c))
+      return false;
+    rest.remove_prefix(1);
+    return true;
+  }
+  bool parseString(std::string_view &value);
   bool parseBool(bool &value);
-  bool parseShape(llvm::SmallVectorImpl<int64_t> &shape);
+  bool parseShape(std::vector<int64_t> &shape);
   bool parseEntry(Header &header);
 
-  llvm::StringRef rest;
+  std::string_view rest;
   unsigned numEntries = 0;
 };
 
 } // namespace
 
-bool HeaderParser::parseString(llvm::StringRef &value) {
-  rest = rest.ltrim();
+bool HeaderParser::parseString(std::string_view &value) {
+  skipSpace();
   char quote = rest.empty() ? 0 : rest.front();
   if (quote != '\'' && quote != '"')
     return false;
   size_t end = rest.find(quote, 1);
-  if (end == llvm::StringRef::npos)
+  if (end == std::string_view::npos)
     return false;
-  value = rest.slice(1, end);
-  rest = rest.drop_front(end + 1);
+  value = rest.substr(1, end - 1);
+  rest.remove_prefix(end + 1);
   return true;
 }
 
 bool HeaderParser::parseBool(bool &value) {
-  rest = rest.ltrim();
-  value = rest.consume_front("True");
-  return value || rest.consume_front("False");
+  skipSpace();
+  value = consumeFront(rest, "True");
+  return value || consumeFront(rest, "False");
 }
 
-bool HeaderParser::parseShape(llvm::SmallVectorImpl<int64_t> &shape) {
+bool HeaderParser::parseShape(std::vector<int64_t> &shape) {
   if (!consume('('))
     return false;
   while (!consume(')')) {
-    rest = rest.ltrim();
+    skipSpace();
     int64_t size;
-    if (rest.consumeInteger(10, size) || size < 0)
+    if (!consumeInteger(rest, size) || size < 0)
       return false;
     shape.push_back(size);
     // Python 2 wrote long integers.
-    rest.consume_front("L");
-    if (!consume(',') && !rest.ltrim().starts_with(")"))
+    consumeFront(rest, "L");
+    if (!consume(',') && !isNext(')'))
       return false;
   }
   return true;
 }
 
 bool HeaderParser::parseEntry(Header &header) {
-  llvm::StringRef key, value;
+  std::string_view key, value;
   if (!parseString(key) || !consume(':'))
     return false;
   ++numEntries;
@@ -105,7 +112,7 @@ bool HeaderParser::parseEntry(Header &header) {
     return parseShape(header.shape);
   if (key != "descr" || !parseString(value))
     return false;
-  header.descr = value.str();
+  header.descr = value;
   return true;
 }
 
@@ -115,10 +122,11 @@ bool HeaderParser::parse(Header &header) {
   while (!consume('}')) {
     if (!parseEntry(header))
       return false;
-    if (!consume(',') && !rest.ltrim().starts_with("}"))
+    if (!consume(',') && !isNext('}'))
       return false;
   }
-  return numEntries == 3 && !header.descr.empty() && rest.trim().empty();
+  skipSpace();
+  return numEntries == 3 && !header.descr.empty() && rest.empty();
 }
 
 //===----------------------------------------------------------------------===//
@@ -126,7 +134,7 @@ bool HeaderParser::parse(Header &header) {
 //===----------------------------------------------------------------------===//
 
 /// Kinds of numbers, as NumPy's letters, that are read as `type`.
-static llvm::StringRef getKinds(TofuElementType type) {
+static std::string_view getKinds(TofuElementType type) {
   switch (type) {
   case TOFU_BF16:
     return "uV";
@@ -140,12 +148,13 @@ static llvm::StringRef getKinds(TofuElementType type) {
   }
 }
 
-static bool isReadAs(llvm::StringRef descr, TofuElementType type) {
-  int64_t bytes;
-  return descr.size() >= 3 && llvm::StringRef("<>|=").contains(descr.front()) &&
-         getKinds(type).contains(descr[1]) &&
-         !descr.drop_front(2).getAsInteger(10, bytes) &&
-         bytes == getElementBytes(type);
+static bool isReadAs(std::string_view descr, TofuElementType type) {
+  auto contains = [](std::string_view text, char c) {
+    return text.find(c) != std::string_view::npos;
+  };
+  return descr.size() >= 3 && contains("<>|=", descr[0]) &&
+         contains(getKinds(type), descr[1]) &&
+         parseInteger<int64_t>(descr.substr(2)) == getElementBytes(type);
 }
 
 /// Reverses the bytes of each number; complex elements have two.
@@ -160,8 +169,8 @@ static void reverseBytes(HostTensor &tensor) {
 /// Copies elements that are stored with the first index fastest.
 static void copyFromFortranOrder(HostTensor &to, const char *from) {
   int64_t bytes = getElementBytes(to.getType());
-  llvm::ArrayRef<int64_t> shape = to.getShape();
-  llvm::SmallVector<int64_t> index(shape.size()), strides(shape.size());
+  const std::vector<int64_t> &shape = to.getShape();
+  std::vector<int64_t> index(shape.size()), strides(shape.size());
   int64_t stride = 1;
   for (size_t dim = 0; dim < shape.size(); ++dim) {
     strides[dim] = stride;
@@ -181,32 +190,32 @@ static void copyFromFortranOrder(HostTensor &to, const char *from) {
 }
 
 /// The header's text, which is taken off `contents`.
-static std::optional<llvm::StringRef> takeHeader(llvm::StringRef &contents) {
-  if (!contents.consume_front(kMagic) || contents.size() < 4)
+static std::optional<std::string_view> takeHeader(std::string_view &contents) {
+  if (!consumeFront(contents, kMagic) || contents.size() < 4)
     return std::nullopt;
   uint8_t version = contents[0];
-  contents = contents.drop_front(2);
+  contents.remove_prefix(2);
   size_t lengthBytes = version == 1 ? 2 : 4;
   if (version < 1 || version > 3 || contents.size() < lengthBytes)
     return std::nullopt;
-  size_t length = version == 1
-                      ? llvm::support::endian::read16le(contents.data())
-                      : llvm::support::endian::read32le(contents.data());
-  contents = contents.drop_front(lengthBytes);
+  size_t length = 0;
+  for (size_t i = lengthBytes; i-- > 0;)
+    length = length << 8 | static_cast<uint8_t>(contents[i]);
+  contents.remove_prefix(lengthBytes);
   if (contents.size() < length)
     return std::nullopt;
-  llvm::StringRef header = contents.take_front(length);
-  contents = contents.drop_front(length);
+  std::string_view header = contents.substr(0, length);
+  contents.remove_prefix(length);
   return header;
 }
 
-llvm::Expected<HostTensor> mlir::tofu::parseNpy(llvm::StringRef contents,
-                                                const HostTensorType &type,
-                                                llvm::StringRef name) {
-  auto fail = [&](const llvm::Twine &reason) {
-    return llvm::createStringError(name + ": " + reason);
+OrFailure<HostTensor> mlir::tofu::parseNpy(std::string_view contents,
+                                           const HostTensorType &type,
+                                           std::string_view name) {
+  auto fail = [&](const std::string &reason) {
+    return Failure{join(name, ": ", reason)};
   };
-  std::optional<llvm::StringRef> text = takeHeader(contents);
+  std::optional<std::string_view> text = takeHeader(contents);
   Header header;
   if (!text || !HeaderParser(*text).parse(header))
     return fail("not an .npy file, or cut off");
@@ -216,21 +225,19 @@ llvm::Expected<HostTensor> mlir::tofu::parseNpy(llvm::StringRef contents,
   HostTensorType found = {type.type, header.shape};
   if (!type.accepts(found))
     return fail("has " + found.str() + ", expected " + type.str());
-  llvm::Expected<HostTensor> tensor =
-      HostTensor::create(type.type, header.shape);
+  OrFailure<HostTensor> tensor = HostTensor::create(type.type, header.shape);
   if (!tensor)
-    return fail(llvm::toString(tensor.takeError()));
+    return fail(tensor.reason());
   if (static_cast<uint64_t>(tensor->getNumBytes()) > contents.size())
-    return fail("has " + llvm::Twine(contents.size()) +
-                " bytes of elements, its shape needs " +
-                llvm::Twine(tensor->getNumBytes()));
+    return fail(join("has ", contents.size(),
+                     " bytes of elements, its shape needs ",
+                     tensor->getNumBytes()));
 
   if (header.isFortranOrder)
     copyFromFortranOrder(*tensor, contents.data());
   else
     std::memcpy(tensor->getData(), contents.data(), tensor->getNumBytes());
-  constexpr bool isBig = llvm::endianness::native == llvm::endianness::big;
-  if (header.descr.front() == (isBig ? '<' : '>'))
+  if (header.descr.front() == (kIsBigEndian ? '<' : '>'))
     reverseBytes(*tensor);
   if (type.type == TOFU_I1)
     for (int64_t i = 0; i < tensor->getNumElements(); ++i)
@@ -238,13 +245,12 @@ llvm::Expected<HostTensor> mlir::tofu::parseNpy(llvm::StringRef contents,
   return tensor;
 }
 
-llvm::Expected<HostTensor> mlir::tofu::readNpy(llvm::StringRef path,
-                                               const HostTensorType &type) {
-  auto buffer = llvm::MemoryBuffer::getFile(path, /*IsText=*/false,
-                                            /*RequiresNullTerminator=*/false);
-  if (!buffer)
-    return llvm::createStringError(path + ": " + buffer.getError().message());
-  return parseNpy((*buffer)->getBuffer(), type, path);
+OrFailure<HostTensor> mlir::tofu::readNpy(std::string_view path,
+                                          const HostTensorType &type) {
+  OrFailure<std::string> contents = readFile(std::string(path));
+  if (!contents)
+    return contents.failure();
+  return parseNpy(*contents, type, path);
 }
 
 //===----------------------------------------------------------------------===//
@@ -253,8 +259,7 @@ llvm::Expected<HostTensor> mlir::tofu::readNpy(llvm::StringRef path,
 
 static std::string getDescr(TofuElementType type) {
   int64_t bytes = getElementBytes(type);
-  constexpr bool isBig = llvm::endianness::native == llvm::endianness::big;
-  std::string order(1, bytes == 1 ? '|' : isBig ? '>' : '<');
+  std::string order(1, bytes == 1 ? '|' : kIsBigEndian ? '>' : '<');
   char kind = type == TOFU_BF16        ? 'u'
               : type == TOFU_I1        ? 'b'
               : getNumParts(type) == 2 ? 'c'
@@ -263,8 +268,8 @@ static std::string getDescr(TofuElementType type) {
   return order + kind + std::to_string(bytes);
 }
 
-llvm::Error mlir::tofu::writeNpy(llvm::StringRef path,
-                                 const HostTensor &tensor) {
+MaybeFailure mlir::tofu::writeNpy(const std::string &path,
+                                  const HostTensor &tensor) {
   std::string header = "{'descr': '" + getDescr(tensor.getType()) +
                        "', 'fortran_order': False, 'shape': (";
   for (int64_t size : tensor.getShape())
@@ -275,17 +280,11 @@ llvm::Error mlir::tofu::writeNpy(llvm::StringRef path,
   header.append(63 - (before + header.size()) % 64, ' ');
   header += '\n';
 
-  std::error_code code;
-  llvm::raw_fd_ostream os(path, code);
-  if (code)
-    return llvm::createStringError(path + ": " + code.message());
-  os << kMagic << '\x01' << '\0' << static_cast<char>(header.size() & 0xff)
-     << static_cast<char>(header.size() >> 8) << header;
-  os.write(tensor.getData(), tensor.getNumBytes());
-  os.close();
-  if (!os.has_error())
-    return llvm::Error::success();
-  code = os.error();
-  os.clear_error();
-  return llvm::createStringError(path + ": " + code.message());
+  std::string contents(kMagic);
+  contents += {'\x01', '\0', static_cast<char>(header.size() & 0xff),
+               static_cast<char>(header.size() >> 8)};
+  contents += header;
+  if (tensor.getNumBytes())
+    contents.append(tensor.getData(), tensor.getNumBytes());
+  return writeFile(path, contents);
 }

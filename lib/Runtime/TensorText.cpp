@@ -8,11 +8,9 @@
 
 #include "Tofu/Runtime/HostTensor.h"
 
-#include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/StringExtras.h"
+#include "Text.h"
 
 #include <cmath>
-#include <random>
 
 using namespace mlir::tofu;
 
@@ -51,24 +49,32 @@ struct RandomSpec {
 
 } // namespace
 
-static llvm::Expected<RandomSpec> parseRandomSpec(llvm::StringRef text) {
+static std::optional<RandomSpec>
+parseRandomParts(const std::vector<std::string_view> &parts) {
+  if (parts.size() != 2 && parts.size() != 4)
+    return std::nullopt;
+  std::optional<uint64_t> seed = parseInteger<uint64_t>(parts[1]);
+  if (!seed)
+    return std::nullopt;
   RandomSpec spec;
-  llvm::SmallVector<llvm::StringRef> parts;
-  text.split(parts, ':');
-  bool isGood = (parts.size() == 2 || parts.size() == 4) &&
-                !parts[1].getAsInteger(10, spec.seed);
-  if (isGood && parts.size() == 4) {
-    spec.hasRange = true;
-    isGood = llvm::to_float(parts[2], spec.lo) &&
-             llvm::to_float(parts[3], spec.hi) && std::isfinite(spec.lo) &&
-             std::isfinite(spec.hi) && spec.lo < spec.hi;
-  }
-  if (isGood)
+  spec.seed = *seed;
+  if (parts.size() == 2)
     return spec;
-  return llvm::createStringError(
-      "'" + text +
-      "': random input is random:SEED or random:SEED:LOW:HIGH "
-      "with LOW below HIGH");
+  std::optional<double> lo = parseFloat(parts[2]), hi = parseFloat(parts[3]);
+  if (!lo || !hi || !std::isfinite(*lo) || !std::isfinite(*hi) || *lo >= *hi)
+    return std::nullopt;
+  spec.hasRange = true;
+  spec.lo = *lo;
+  spec.hi = *hi;
+  return spec;
+}
+
+static OrFailure<RandomSpec> parseRandomSpec(std::string_view text) {
+  if (std::optional<RandomSpec> spec = parseRandomParts(split(text, ":")))
+    return *spec;
+  return Failure{join("'", text,
+                      "': random input is random:SEED or "
+                      "random:SEED:LOW:HIGH with LOW below HIGH")};
 }
 
 static void fillRandomly(HostTensor &tensor, const RandomSpec &spec,
@@ -93,11 +99,11 @@ static void fillRandomly(HostTensor &tensor, const RandomSpec &spec,
 //===----------------------------------------------------------------------===//
 
 /// "2x3xf32"; sizes are known.
-static std::optional<HostTensorType> parseTensorType(llvm::StringRef text) {
+static std::optional<HostTensorType> parseTensorType(std::string_view text) {
   HostTensorType type;
-  while (!text.empty() && llvm::isDigit(text.front())) {
+  while (!text.empty() && isDigit(text.front())) {
     int64_t size;
-    if (text.consumeInteger(10, size) || !text.consume_front("x"))
+    if (!consumeInteger(text, size) || !consumeFront(text, "x"))
       return std::nullopt;
     type.shape.push_back(size);
   }
@@ -108,98 +114,117 @@ static std::optional<HostTensorType> parseTensorType(llvm::StringRef text) {
   return type;
 }
 
+/// A number without a sign, as C writes it: 16, 0x10, 0b10000, 020.
+static std::optional<uint64_t> parseUnsigned(std::string_view text) {
+  int radix = 10;
+  if (consumeFront(text, "0x") || consumeFront(text, "0X"))
+    radix = 16;
+  else if (consumeFront(text, "0b") || consumeFront(text, "0B"))
+    radix = 2;
+  else if (consumeFront(text, "0o") ||
+           (text.size() > 1 && consumeFront(text, "0")))
+    radix = 8;
+  uint64_t value;
+  const char *end = text.data() + text.size();
+  auto [next, error] = std::from_chars(text.data(), end, value, radix);
+  if (error != std::errc() || next != end)
+    return std::nullopt;
+  return value;
+}
+
+/// The integer that the text is, if it has that many bits. Both signs of each
+/// width: 255 and -1 are the same i8.
+static std::optional<int64_t> parseElement(std::string_view text,
+                                           int64_t bits) {
+  bool isNegative = consumeFront(text, "-");
+  std::optional<uint64_t> value = parseUnsigned(text);
+  uint64_t most =
+      isNegative ? uint64_t(1) << (bits - 1) : ~uint64_t(0) >> (64 - bits);
+  if (!value || *value > most)
+    return std::nullopt;
+  return static_cast<int64_t>(isNegative ? -*value : *value);
+}
+
 /// Sets one part of element `i`.
 static bool setElement(HostTensor &tensor, int64_t i, int64_t part,
-                       llvm::StringRef text) {
+                       std::string_view text) {
   TofuElementType type = tensor.getType();
   if (isFloat(type)) {
-    double value;
-    if (!llvm::to_float(text, value))
-      return false;
-    tensor.setFloat(i, value, part);
-    return true;
+    std::optional<double> value = parseFloat(text);
+    if (value)
+      tensor.setFloat(i, *value, part);
+    return value.has_value();
   }
   if (type == TOFU_I1 && (text == "true" || text == "false")) {
     tensor.setInteger(i, text == "true");
     return true;
   }
-  // Both signs of each width: 255 and -1 are the same i8.
   int64_t bits = type == TOFU_I1 ? 1 : 8 * getElementBytes(type);
-  if (text.starts_with("-")) {
-    int64_t value;
-    if (text.getAsInteger(0, value) || !llvm::isIntN(bits, value))
-      return false;
-    tensor.setInteger(i, value);
-    return true;
-  }
-  uint64_t value;
-  if (text.getAsInteger(0, value) || !llvm::isUIntN(bits, value))
-    return false;
-  tensor.setInteger(i, static_cast<int64_t>(value));
-  return true;
+  std::optional<int64_t> value = parseElement(text, bits);
+  if (value)
+    tensor.setInteger(i, *value);
+  return value.has_value();
 }
 
-static llvm::Error fillFromList(HostTensor &tensor, llvm::StringRef list) {
+static MaybeFailure fillFromList(HostTensor &tensor, std::string_view list) {
   int64_t parts = getNumParts(tensor.getType());
-  llvm::SmallVector<llvm::StringRef> numbers;
-  llvm::SplitString(list, numbers, parts > 1 ? " \t\n\r,[]()" : " \t\n\r,[]");
+  std::vector<std::string_view> numbers =
+      split(list, parts > 1 ? " \t\n\r,[]()" : " \t\n\r,[]",
+            /*skipsEmpty=*/true);
   int64_t size = tensor.getNumElements() * parts;
   int64_t given = numbers.size();
   if (given != size && given != parts)
-    return llvm::createStringError(llvm::Twine(given) +
-                                   (parts > 1 ? " parts of elements are given, "
-                                              : " elements are given, ") +
-                                   tensor.getTensorType().str() + " has " +
-                                   llvm::Twine(size));
+    return Failure{join(given,
+                        parts > 1 ? " parts of elements are given, "
+                                  : " elements are given, ",
+                        tensor.getTensorType().str(), " has ", size)};
   for (int64_t i = 0; i < size; ++i) {
-    llvm::StringRef text = numbers[i % given];
+    std::string_view text = numbers[i % given];
     if (!setElement(tensor, i / parts, i % parts, text))
-      return llvm::createStringError("'" + text + "' is no " +
-                                     (parts > 1 ? "part of " : "") +
-                                     getName(tensor.getType()));
+      return Failure{join("'", text, "' is no ", parts > 1 ? "part of " : "",
+                          getName(tensor.getType()))};
   }
-  return llvm::Error::success();
+  return std::nullopt;
 }
 
-static llvm::Expected<HostTensor>
-makeRandom(llvm::StringRef text, const HostTensorType &type, uint64_t stream) {
-  llvm::Expected<RandomSpec> spec = parseRandomSpec(text);
+static OrFailure<HostTensor>
+makeRandom(std::string_view text, const HostTensorType &type, uint64_t stream) {
+  OrFailure<RandomSpec> spec = parseRandomSpec(text);
   if (!spec)
-    return spec.takeError();
+    return spec.failure();
   if (!type.isStatic())
-    return llvm::createStringError("'" + text + "': a tensor of " + type.str() +
-                                   " needs its sizes, as in 2x3xf32=" + text);
-  llvm::Expected<HostTensor> tensor = HostTensor::create(type.type, type.shape);
+    return Failure{join("'", text, "': a tensor of ", type.str(),
+                        " needs its sizes, as in 2x3xf32=", text)};
+  OrFailure<HostTensor> tensor = HostTensor::create(type.type, type.shape);
   if (tensor)
     fillRandomly(*tensor, *spec, stream);
   return tensor;
 }
 
-llvm::Expected<HostTensor> mlir::tofu::parseTensor(llvm::StringRef text,
-                                                   const HostTensorType &type,
-                                                   uint64_t stream) {
-  if (text.consume_front("@"))
+OrFailure<HostTensor> mlir::tofu::parseTensor(std::string_view text,
+                                              const HostTensorType &type,
+                                              uint64_t stream) {
+  if (consumeFront(text, "@"))
     return readNpy(text, type);
-  if (text.starts_with("random:"))
+  if (startsWith(text, "random:"))
     return makeRandom(text, type, stream);
-  auto [typeText, list] = text.split('=');
+  std::string_view typeText = text.substr(0, text.find('=')), list = text;
+  list.remove_prefix(std::min(typeText.size() + 1, text.size()));
   std::optional<HostTensorType> given = parseTensorType(typeText);
   if (!given || typeText.size() == text.size())
-    return llvm::createStringError(
-        "'" + text +
-        "' is no tensor: say @FILE.npy, random:SEED, or a type "
-        "with elements such as 2x2xf32=1 2 3 4");
+    return Failure{join("'", text,
+                        "' is no tensor: say @FILE.npy, random:SEED, or a type "
+                        "with elements such as 2x2xf32=1 2 3 4")};
   if (!type.accepts(*given))
-    return llvm::createStringError("'" + text + "' has type " + given->str() +
-                                   ", expected " + type.str());
-  if (list.starts_with("random:"))
+    return Failure{join("'", text, "' has type ", given->str(), ", expected ",
+                        type.str())};
+  if (startsWith(list, "random:"))
     return makeRandom(list, *given, stream);
-  llvm::Expected<HostTensor> tensor =
-      HostTensor::create(given->type, given->shape);
+  OrFailure<HostTensor> tensor = HostTensor::create(given->type, given->shape);
   if (!tensor)
     return tensor;
-  if (llvm::Error error = fillFromList(*tensor, list))
-    return std::move(error);
+  if (MaybeFailure failure = fillFromList(*tensor, list))
+    return *failure;
   return tensor;
 }
 
@@ -209,7 +234,7 @@ llvm::Expected<HostTensor> mlir::tofu::parseTensor(llvm::StringRef text,
 
 std::string mlir::tofu::toText(const HostTensor &tensor, int64_t most) {
   std::string text = tensor.getTensorType().str() + "=";
-  llvm::ArrayRef<int64_t> shape = tensor.getShape();
+  const std::vector<int64_t> &shape = tensor.getShape();
   int64_t row = shape.size() > 1 ? shape.back() : 0;
   for (int64_t i = 0; i < tensor.getNumElements(); ++i) {
     if (row && i % row == 0)

@@ -128,18 +128,19 @@ llvm::Expected<Execution> Runner::runSerially() {
   if (failed(program))
     return llvm::createStringError("no serial program");
   for (auto [i, port] : llvm::enumerate(program->arguments)) {
-    llvm::Expected<HostTensor> input = parseTensor(
-        i < inputTexts.size() ? inputTexts[i] : "random:0", port.type, i);
+    llvm::Expected<HostTensor> input = toExpected(parseTensor(
+        i < inputTexts.size() ? inputTexts[i] : "random:0", port.type, i));
     if (!input)
       return input.takeError();
     inputs.push_back(std::move(*input));
   }
-  auto compiled = Compiled::create(*program->module, program->function,
-                                   serialBackend, libraries, optimizationLevel);
+  auto compiled =
+      Compiled::create(*program, serialBackend, libraries, optimizationLevel);
   if (!compiled)
     return compiled.takeError();
-  return execute(*program, *compiled, *serialBackend.backend, inputs,
-                 getOptions(*program));
+  return toExpected(execute(*program, compiled->getEntry(),
+                            *serialBackend.backend, inputs,
+                            getOptions(*program)));
 }
 
 /// True if several results of one operation move. If the operation combines
@@ -245,19 +246,19 @@ llvm::Error Runner::runCut(const Cut &cut, Checks checks) {
   llvm::Expected<Program> program = partition(cut, plannedBytes);
   if (!program)
     return program.takeError();
-  auto compiled = Compiled::create(*program->module, program->function, backend,
-                                   libraries, optimizationLevel);
+  auto compiled =
+      Compiled::create(*program, backend, libraries, optimizationLevel);
   if (!compiled)
     return compiled.takeError();
   ExecutionOptions options = getOptions(*program);
-  auto execution =
-      execute(*program, *compiled, *backend.backend, inputs, options);
+  auto execution = execute(*program, compiled->getEntry(), *backend.backend,
+                           inputs, options);
   if (!execution)
-    return execution.takeError();
+    return toError(execution.failure());
   if (llvm::Error error = compareResults(*execution))
     return error;
-  if (llvm::Error error = checkReplicas(*program, *execution))
-    return error;
+  if (MaybeFailure failure = checkReplicas(*program, *execution))
+    return toError(*failure);
   // Collectives that are found to be alike, or to move what is there, go.
   int64_t received = countReceived(*execution);
   if (checks.bytes && received > plannedBytes)
@@ -266,9 +267,10 @@ llvm::Error Runner::runCut(const Cut &cut, Checks checks) {
                                    Twine(plannedBytes));
   if (!checks.twice)
     return llvm::Error::success();
-  auto again = execute(*program, *compiled, *backend.backend, inputs, options);
+  auto again = execute(*program, compiled->getEntry(), *backend.backend, inputs,
+                       options);
   if (!again)
-    return again.takeError();
+    return toError(again.failure());
   if (!haveSameBits(*execution, *again))
     return llvm::createStringError("a second run gives other bits");
   return llvm::Error::success();

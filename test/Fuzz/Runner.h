@@ -9,7 +9,9 @@
 #ifndef TOFU_TEST_FUZZ_RUNNER_H
 #define TOFU_TEST_FUZZ_RUNNER_H
 
-#include "Execution.h"
+#include "Compiler.h"
+
+#include "Tofu/Runtime/Execution.h"
 
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/IR/MLIRContext.h"

@@ -53,8 +53,8 @@ static constexpr uint64_t kTwice = 16;
 
 /// Lines for fuzz.py: the case before it runs, as it may crash, and then how
 /// it went.
-static std::string getLibrary(const char *argv0) {
-  return getLibraryFolder(argv0) + "/libtofu_test_functions.so";
+static std::string getLibrary() {
+  return getLibraryFolder() + "/libtofu_test_functions.so";
 }
 
 static bool runCases(const ChosenBackend &serial, const ChosenBackend &backend,
@@ -105,7 +105,7 @@ int main(int argc, char **argv) {
     if (StringRef(text).contains("ml_program.global_store"))
       llvm::outs() << " --warmup=1";
     if (StringRef(text).contains("func.func private"))
-      llvm::outs() << " --shared-libs=" << getLibrary(argv[0]);
+      llvm::outs() << " --shared-libs=" << getLibrary();
     llvm::outs() << "\n" << text;
   }
   if (!count)
@@ -114,14 +114,14 @@ int main(int argc, char **argv) {
   for (auto [name, chosen] : {std::pair(StringRef("host"), &serial),
                               std::pair(StringRef(backendName), &cut)}) {
     llvm::Expected<ChosenBackend> found =
-        chooseBackend(name, getLibraryFolder(argv[0]));
+        chooseBackend(name, getLibraryFolder());
     if (!found) {
       llvm::errs() << llvm::toString(found.takeError()) << "\n";
       return EXIT_FAILURE;
     }
     *chosen = *found;
   }
-  llvm::Expected<Libraries> libraries = Libraries::load(getLibrary(argv[0]));
+  llvm::Expected<Libraries> libraries = Libraries::load(getLibrary());
   if (!libraries) {
     llvm::errs() << llvm::toString(libraries.takeError()) << "\n";
     return EXIT_FAILURE;

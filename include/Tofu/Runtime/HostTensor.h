@@ -13,17 +13,15 @@
 #ifndef TOFU_RUNTIME_HOSTTENSOR_H
 #define TOFU_RUNTIME_HOSTTENSOR_H
 
+#include "Tofu/Runtime/Boxes.h"
+#include "Tofu/Runtime/OrFailure.h"
 #include "Tofu/Runtime/Runtime.h"
-#include "Tofu/Search/Geometry.h"
-
-#include "llvm/ADT/ArrayRef.h"
-#include "llvm/ADT/SmallVector.h"
-#include "llvm/ADT/StringRef.h"
-#include "llvm/Support/Error.h"
 
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 namespace mlir::tofu {
 
@@ -37,17 +35,17 @@ bool isFloat(TofuElementType type);
 int64_t getNumParts(TofuElementType type);
 
 /// "f32", "i1", "index", ...
-llvm::StringRef getName(TofuElementType type);
+const char *getName(TofuElementType type);
 
 /// The type with that name, if there is one.
-std::optional<TofuElementType> parseElementType(llvm::StringRef name);
+std::optional<TofuElementType> parseElementType(std::string_view name);
 
 /// Type and shape, with `kDynamic` for a size that is not known.
 struct HostTensorType {
   static constexpr int64_t kDynamic = -1;
 
   TofuElementType type = TOFU_F32;
-  llvm::SmallVector<int64_t> shape;
+  std::vector<int64_t> shape;
 
   /// "2x?xf32"; a scalar is "f32".
   std::string str() const;
@@ -65,12 +63,12 @@ public:
   HostTensor() = default;
 
   /// Fails if the shape is negative or takes more memory than there is.
-  static llvm::Expected<HostTensor> create(TofuElementType type,
-                                           llvm::ArrayRef<int64_t> shape);
+  static OrFailure<HostTensor> create(TofuElementType type,
+                                      std::vector<int64_t> shape);
 
   TofuElementType getType() const { return type.type; }
   const HostTensorType &getTensorType() const { return type; }
-  llvm::ArrayRef<int64_t> getShape() const { return type.shape; }
+  const std::vector<int64_t> &getShape() const { return type.shape; }
   int64_t getNumElements() const { return numElements; }
   int64_t getNumBytes() const {
     return numElements * getElementBytes(type.type);
@@ -90,13 +88,13 @@ public:
   std::string getText(int64_t i) const;
 
   /// A copy of the elements in `box`, which lies within the shape.
-  llvm::Expected<HostTensor> slice(llvm::ArrayRef<search::Interval> box) const;
+  OrFailure<HostTensor> slice(const host::Box &box) const;
 
   /// Overwrites the elements in `box` with `part`, which has its sizes.
-  void insert(llvm::ArrayRef<search::Interval> box, const HostTensor &part);
+  void insert(const host::Box &box, const HostTensor &part);
 
   /// The indices of element `i`.
-  llvm::SmallVector<int64_t> getIndex(int64_t i) const;
+  std::vector<int64_t> getIndex(int64_t i) const;
 
 private:
   HostTensorType type;
@@ -132,16 +130,16 @@ Difference compare(const HostTensor &got, const HostTensor &expected,
 /// what the file has. Any byte order; C and Fortran order; the file's element
 /// type must be the one asked for, where signed and unsigned integers of the
 /// same width are one, and bf16 is a 2-byte void or unsigned integer.
-llvm::Expected<HostTensor> readNpy(llvm::StringRef path,
-                                   const HostTensorType &type);
+OrFailure<HostTensor> readNpy(std::string_view path,
+                              const HostTensorType &type);
 
 /// As `readNpy`, from the contents of a file; `name` is for messages.
-llvm::Expected<HostTensor> parseNpy(llvm::StringRef contents,
-                                    const HostTensorType &type,
-                                    llvm::StringRef name);
+OrFailure<HostTensor> parseNpy(std::string_view contents,
+                               const HostTensorType &type,
+                               std::string_view name);
 
 /// Writes an .npy file; bf16 as unsigned integers of 2 bytes.
-llvm::Error writeNpy(llvm::StringRef path, const HostTensor &tensor);
+MaybeFailure writeNpy(const std::string &path, const HostTensor &tensor);
 
 /// Makes a tensor of the given type (a dynamic size takes any) from text:
 ///   @file.npy                   a file
@@ -152,8 +150,8 @@ llvm::Error writeNpy(llvm::StringRef path, const HostTensor &tensor);
 ///   random:7, random:7:-2:2     floats in [-1, 1), integers in {0, 1}; or from
 ///                               the range [-2, 2), with the seed 7
 /// Random numbers depend on seed and `stream` only.
-llvm::Expected<HostTensor>
-parseTensor(llvm::StringRef text, const HostTensorType &type, uint64_t stream);
+OrFailure<HostTensor> parseTensor(std::string_view text,
+                                  const HostTensorType &type, uint64_t stream);
 
 /// The tensor in the form that `parseTensor` reads, at most `most` elements of
 /// it.

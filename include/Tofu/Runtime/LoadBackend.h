@@ -10,17 +10,17 @@
 #define TOFU_RUNTIME_LOADBACKEND_H
 
 #include "Tofu/Runtime/Backend.h"
+#include "Tofu/Runtime/OrFailure.h"
 
-#include "llvm/ADT/StringRef.h"
-#include "llvm/Support/Error.h"
+#include <string>
 
 namespace mlir::tofu {
 
 /// Loads libtofu_runtime_NAME.so from `directory`, for the rest of the process.
 /// The error says whether the library is not there, what it lacks to load, or
 /// that it is of another version.
-llvm::Expected<const TofuBackend *> loadBackend(llvm::StringRef name,
-                                                llvm::StringRef directory);
+OrFailure<const TofuBackend *> loadBackend(const std::string &name,
+                                           const std::string &directory);
 
 } // namespace mlir::tofu
 

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Boxes.h"
+#include "Tofu/Runtime/Boxes.h"
 
 #include <algorithm>
 

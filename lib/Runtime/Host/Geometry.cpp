@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Geometry.h"
+#include "Tofu/Runtime/Geometry.h"
 
 #include "Tofu/Runtime/Runtime.h"
 
@@ -81,13 +81,18 @@ int64_t Geometry::fill(size_t dim) const {
   return 0;
 }
 
-Interval Geometry::cut(const Dim &dim, int64_t device) const {
-  // Coordinates are row-major, last axis fastest.
+/// Coordinates are row-major, last axis fastest.
+std::vector<int64_t> Geometry::getCoordinates(int64_t device) const {
   std::vector<int64_t> coordinates(axisSizes.size());
   for (size_t axis = axisSizes.size(); axis-- > 0;) {
     coordinates[axis] = device % axisSizes[axis];
     device /= axisSizes[axis];
   }
+  return coordinates;
+}
+
+Interval Geometry::cut(const Dim &dim, int64_t device) const {
+  std::vector<int64_t> coordinates = getCoordinates(device);
   Box part = {{0, dim.size}};
   for (int64_t axis : dim.axes)
     part = balancedPart(part, 0, axisSizes[axis], coordinates[axis]);
@@ -123,4 +128,102 @@ Box Geometry::getBox(int64_t device) const {
   for (size_t dim = 0; dim < shape.size(); ++dim)
     box.push_back(image(indices[dim], parts, shape[dim]));
   return box;
+}
+
+int64_t
+Geometry::addParts(size_t dim,
+                   const std::vector<std::vector<int64_t>> &parts) const {
+  std::vector<bool> cuts(axisSizes.size());
+  for (Term term : indices[dim].terms)
+    for (int64_t axis : dims[term.dim].axes)
+      cuts[axis] = true;
+  // One device of each coordinate along the axes that cut the dim.
+  int64_t sum = 0;
+  for (int64_t device = 0; device < numDevices(); ++device) {
+    std::vector<int64_t> coordinates = getCoordinates(device);
+    bool isFirst = true;
+    for (size_t axis = 0; axis < coordinates.size(); ++axis)
+      isFirst &= cuts[axis] || coordinates[axis] == 0;
+    if (isFirst)
+      sum += parts[device][dim];
+  }
+  return sum;
+}
+
+//===----------------------------------------------------------------------===//
+// Words from outside
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// Takes words as long as they are in the bounds that they have.
+class Reader {
+public:
+  explicit Reader(const std::vector<int64_t> &words)
+      : next(words.data()), end(next + words.size()) {}
+
+  /// The next word, which must be in [least, most].
+  int64_t take(int64_t least, int64_t most) {
+    isGood = isGood && next != end && *next >= least && *next <= most;
+    return isGood ? *next++ : 0;
+  }
+  bool isDone() const { return isGood && next == end; }
+  explicit operator bool() const { return isGood; }
+
+private:
+  const int64_t *next, *end;
+  bool isGood = true;
+};
+
+} // namespace
+
+/// Bounds with which no sum of products overflows.
+static constexpr int64_t kMostSize = int64_t(1) << 40,
+                         kMostCoefficient = 1 << 16, kMostDims = 64;
+
+static void checkAxes(Reader &reader, int64_t numAxes) {
+  std::vector<bool> seen(numAxes);
+  int64_t count = reader.take(0, numAxes);
+  for (int64_t i = 0; i < count && reader; ++i) {
+    size_t axis = reader.take(0, numAxes - 1);
+    // An axis cuts a dim once at most.
+    if (seen[axis])
+      reader.take(1, 0);
+    seen[axis] = true;
+  }
+}
+
+static void checkPlacement(Reader &reader, int64_t rank, int64_t numAxes) {
+  int64_t numDims = reader.take(0, kMostDims);
+  for (int64_t dim = 0; dim < numDims && reader; ++dim) {
+    reader.take(TOFU_COVERING, kMostSize);
+    checkAxes(reader, numAxes);
+  }
+  for (int64_t i = 0; i < rank && reader; ++i) {
+    int64_t numTerms = reader.take(TOFU_UNKNOWN, kMostDims);
+    reader.take(-kMostSize, kMostSize);
+    for (int64_t term = 0; term < numTerms && reader; ++term) {
+      reader.take(0, numDims - 1);
+      reader.take(-kMostCoefficient, kMostCoefficient);
+    }
+  }
+}
+
+bool Geometry::isValid(const std::vector<int64_t> &words,
+                       const std::vector<int64_t> &shape, int64_t numDevices) {
+  Reader reader(words);
+  int64_t rank = shape.size();
+  reader.take(rank, rank);
+  int64_t numAxes = reader.take(0, kMostDims), devices = 1;
+  for (int64_t axis = 0; axis < numAxes && reader; ++axis) {
+    int64_t size = reader.take(1, kMostSize);
+    if (!reader || __builtin_mul_overflow(devices, size, &devices))
+      return false;
+  }
+  for (int64_t size : shape)
+    reader.take(size < 0 ? TOFU_UNKNOWN : size, size < 0 ? TOFU_UNKNOWN : size);
+  if (!reader || devices != numDevices)
+    return false;
+  checkPlacement(reader, rank, numAxes);
+  return reader.isDone();
 }

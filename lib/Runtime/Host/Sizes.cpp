@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Geometry.h"
+#include "Tofu/Runtime/Geometry.h"
 #include "Tofu/Runtime/Runtime.h"
 #include "World.h"
 

@@ -15,7 +15,7 @@
 #ifndef TOFU_LIB_RUNTIME_HOST_TABLE_H
 #define TOFU_LIB_RUNTIME_HOST_TABLE_H
 
-#include "Boxes.h"
+#include "Tofu/Runtime/Boxes.h"
 
 #include <optional>
 #include <string>

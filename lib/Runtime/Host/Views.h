@@ -9,7 +9,7 @@
 #ifndef TOFU_LIB_RUNTIME_HOST_VIEWS_H
 #define TOFU_LIB_RUNTIME_HOST_VIEWS_H
 
-#include "Boxes.h"
+#include "Tofu/Runtime/Boxes.h"
 #include "Tofu/Runtime/Runtime.h"
 
 namespace mlir::tofu::host {

@@ -12,16 +12,11 @@
 using namespace mlir::tofu;
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-  llvm::StringRef contents(reinterpret_cast<const char *>(data), size);
+  std::string_view contents(reinterpret_cast<const char *>(data), size);
   int64_t any = HostTensorType::kDynamic;
   for (TofuElementType element : {TOFU_F32, TOFU_F64, TOFU_BF16, TOFU_I1})
-    for (auto shape :
-         {llvm::SmallVector<int64_t>{any, any},
-          llvm::SmallVector<int64_t>{2, 3}, llvm::SmallVector<int64_t>{}}) {
-      llvm::Expected<HostTensor> tensor =
-          parseNpy(contents, {element, shape}, "fuzz.npy");
-      if (!tensor)
-        llvm::consumeError(tensor.takeError());
-    }
+    for (auto shape : {std::vector<int64_t>{any, any},
+                       std::vector<int64_t>{2, 3}, std::vector<int64_t>{}})
+      (void)parseNpy(contents, {element, shape}, "fuzz.npy");
   return 0;
 }

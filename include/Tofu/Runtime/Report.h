@@ -6,17 +6,17 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef TOFU_RUN_REPORT_H
-#define TOFU_RUN_REPORT_H
+#ifndef TOFU_RUNTIME_REPORT_H
+#define TOFU_RUNTIME_REPORT_H
 
-#include "Execution.h"
-
-#include "llvm/Support/JSON.h"
+#include "Tofu/Runtime/Execution.h"
 
 namespace mlir::tofu {
 
-struct CompileTimes {
-  double partitionSeconds = 0, compileSeconds = 0;
+/// What took time before the run, in seconds.
+struct Preparation {
+  const char *name; ///< "partition_seconds"
+  double seconds;
 };
 
 /// How one result compares with what was expected of it.
@@ -29,21 +29,22 @@ struct ComparisonReport {
 
 /// Everything that is reported of a run.
 struct RunReport {
-  const RunOptions &options;
-  const Program &program;
+  std::string file, backend;
+  int64_t iterations = 1, warmup = 0;
+  const Signature &program;
   const Execution &execution;
-  CompileTimes times;
+  std::vector<Preparation> preparations;
   std::vector<ComparisonReport> comparisons;
 };
 
 /// Time per device, bytes per kind of collective, the collectives that took
 /// longest, peak memory: a table for people.
-void printReport(raw_ostream &os, const RunReport &report);
+std::string toTable(const RunReport &report);
 
 /// The same and more as JSON: times in seconds, sizes in bytes, both per
 /// iteration where they add up.
-llvm::json::Object toJson(const RunReport &report);
+std::string toJson(const RunReport &report);
 
 } // namespace mlir::tofu
 
-#endif // TOFU_RUN_REPORT_H
+#endif // TOFU_RUNTIME_REPORT_H

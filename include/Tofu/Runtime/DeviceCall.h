@@ -6,20 +6,25 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef TOFU_RUN_DEVICECALL_H
-#define TOFU_RUN_DEVICECALL_H
+#ifndef TOFU_RUNTIME_DEVICECALL_H
+#define TOFU_RUNTIME_DEVICECALL_H
 
-#include "Compiler.h"
-#include "Program.h"
+#include "Tofu/Runtime/Backend.h"
+#include "Tofu/Runtime/Signature.h"
 
 namespace mlir::tofu {
+
+/// Machine code of a program, for any device: calls the entry point that
+/// Runtime.h describes with the C arguments at these addresses, and puts a lone
+/// scalar result where the last one says.
+using ProgramEntry = void (*)(void **arguments);
 
 /// The arguments and results of one device, in its memory and in the form that
 /// the compiled program takes.
 class DeviceCall {
 public:
   DeviceCall(const TofuBackend &backend, TofuContext *context,
-             const Program &program);
+             const Signature &program);
   ~DeviceCall();
   DeviceCall(const DeviceCall &) = delete;
   DeviceCall &operator=(const DeviceCall &) = delete;
@@ -27,16 +32,16 @@ public:
   /// Gives the next argument. One that the program may overwrite is copied
   /// again by each `prepare`; the tensor then is owned by the caller and must
   /// stay.
-  llvm::Error addArgument(const Port &port, const HostTensor &shard);
+  MaybeFailure addArgument(const Port &port, const HostTensor &shard);
 
   /// Makes everything ready for a call.
   void prepare();
 
   /// Calls the program, on the device's thread.
-  void run(const Compiled &compiled) { compiled.call(packed.data()); }
+  void run(ProgramEntry entry) { entry(packed.data()); }
 
   /// Copies result `i` of the last call to the host.
-  llvm::Expected<HostTensor> getResult(unsigned i) const;
+  OrFailure<HostTensor> getResult(unsigned i) const;
 
 private:
   /// Where a result lies in the record that the program fills.
@@ -49,29 +54,29 @@ private:
     const HostTensor *shard;
   };
 
-  void layOutResults(const Program &program);
+  void layOutResults(const Signature &program);
   void pack();
-  llvm::Expected<HostTensor> copyMemref(const int64_t *words,
-                                        const Port &port) const;
+  OrFailure<HostTensor> copyMemref(const int64_t *words,
+                                   const Port &port) const;
 
   const TofuBackend &backend;
   TofuContext *context;
-  SmallVector<void *> memory;
-  SmallVector<Donated> donated;
+  std::vector<void *> memory;
+  std::vector<Donated> donated;
 
   /// Each argument as the C interface has it: a descriptor or a scalar, in
   /// 64-bit words.
-  SmallVector<SmallVector<int64_t>> arguments;
-  SmallVector<bool> isTensor;
-  SmallVector<ResultField> results;
-  SmallVector<int64_t> record;
+  std::vector<std::vector<int64_t>> arguments;
+  std::vector<bool> isTensor;
+  std::vector<ResultField> results;
+  std::vector<int64_t> record;
   bool returnsScalar = false;
 
   /// What `packed` points to: addresses of the record and of descriptors.
-  SmallVector<void *> pointers;
-  SmallVector<void *> packed;
+  std::vector<void *> pointers;
+  std::vector<void *> packed;
 };
 
 } // namespace mlir::tofu
 
-#endif // TOFU_RUN_DEVICECALL_H
+#endif // TOFU_RUNTIME_DEVICECALL_H

@@ -6,16 +6,12 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef TOFU_RUN_EXECUTION_H
-#define TOFU_RUN_EXECUTION_H
+#ifndef TOFU_RUNTIME_EXECUTION_H
+#define TOFU_RUNTIME_EXECUTION_H
 
-#include "Compiler.h"
-#include "Program.h"
+#include "Tofu/Runtime/DeviceCall.h"
 
 namespace mlir::tofu {
-
-/// Where backends are: beside the folder of this program, which `argv0` names.
-std::string getLibraryFolder(const char *argv0);
 
 /// A result on all devices.
 struct GatheredResult {
@@ -39,25 +35,29 @@ struct Execution {
   std::vector<std::unique_ptr<std::string>> locations;
 };
 
+/// How runners end.
+enum class ExitCode { Good = 0, Mismatch = 1, Usage = 2, Runtime = 3 };
+
 struct ExecutionOptions {
   int64_t iterations = 1, warmup = 0;
   double timeoutSeconds = 300;
+  std::string tool; ///< who prints the error of a device that is stuck
 };
 
 /// Cuts the inputs, which are whole, runs the program on a world of its own,
 /// and gathers the results of the last iteration. The inputs are not changed.
 /// If a device's program never comes back, prints the error and ends the
 /// process, as its thread can't be stopped.
-llvm::Expected<Execution> execute(const Program &program,
-                                  const Compiled &compiled,
-                                  const TofuBackend &backend,
-                                  ArrayRef<HostTensor> inputs,
-                                  const ExecutionOptions &options);
+OrFailure<Execution> execute(const Signature &program, ProgramEntry entry,
+                             const TofuBackend &backend,
+                             const std::vector<HostTensor> &inputs,
+                             const ExecutionOptions &options);
 
 /// Whether all devices that have the same box of a result have the same bits of
-/// it. The error names the result and two devices.
-llvm::Error checkReplicas(const Program &program, const Execution &execution);
+/// it. The failure names the result and two devices.
+MaybeFailure checkReplicas(const Signature &program,
+                           const Execution &execution);
 
 } // namespace mlir::tofu
 
-#endif // TOFU_RUN_EXECUTION_H
+#endif // TOFU_RUNTIME_EXECUTION_H

@@ -11,10 +11,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef TOFU_LIB_RUNTIME_HOST_GEOMETRY_H
-#define TOFU_LIB_RUNTIME_HOST_GEOMETRY_H
+#ifndef TOFU_RUNTIME_GEOMETRY_H
+#define TOFU_RUNTIME_GEOMETRY_H
 
-#include "Boxes.h"
+#include "Tofu/Runtime/Boxes.h"
 
 namespace mlir::tofu::host {
 
@@ -33,6 +33,16 @@ public:
   /// The box that a device has by the placement read last.
   Box getBox(int64_t device) const;
 
+  /// How large dim `dim` of the value is, if that placement cuts the value and
+  /// the devices have parts of these shapes.
+  int64_t addParts(std::size_t dim,
+                   const std::vector<std::vector<int64_t>> &parts) const;
+
+  /// Whether the words are a geometry of a value of `shape`, where negative
+  /// sizes are unknown, on so many devices, with one placement.
+  static bool isValid(const std::vector<int64_t> &words,
+                      const std::vector<int64_t> &shape, int64_t numDevices);
+
 private:
   struct Term {
     int64_t dim, coefficient;
@@ -47,6 +57,7 @@ private:
     std::vector<int64_t> axes;
   };
 
+  std::vector<int64_t> getCoordinates(int64_t device) const;
   int64_t fill(std::size_t dim) const;
   Interval cut(const Dim &dim, int64_t device) const;
   Interval image(const Index &index, const std::vector<Interval> &parts,
@@ -60,4 +71,4 @@ private:
 
 } // namespace mlir::tofu::host
 
-#endif // TOFU_LIB_RUNTIME_HOST_GEOMETRY_H
+#endif // TOFU_RUNTIME_GEOMETRY_H

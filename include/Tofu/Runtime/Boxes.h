@@ -1,4 +1,5 @@
-//===- Boxes.h - Boxes of a tensor in the host backend ----------*- C++ -*-===//
+//===- Boxes.h - Boxes of a tensor in runtimes and runners --------*- C++
+//-*-===//
 //
 // Part of the Tofu project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -11,8 +12,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef TOFU_LIB_RUNTIME_HOST_BOXES_H
-#define TOFU_LIB_RUNTIME_HOST_BOXES_H
+#ifndef TOFU_RUNTIME_BOXES_H
+#define TOFU_RUNTIME_BOXES_H
 
 #include <algorithm>
 #include <cstddef>
@@ -56,4 +57,4 @@ void sortFew(Iterator begin, Iterator end, Less less) {
 
 } // namespace mlir::tofu::host
 
-#endif // TOFU_LIB_RUNTIME_HOST_BOXES_H
+#endif // TOFU_RUNTIME_BOXES_H

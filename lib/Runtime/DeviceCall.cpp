@@ -6,20 +6,19 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "DeviceCall.h"
+#include "Tofu/Runtime/DeviceCall.h"
 
-#include "llvm/Support/MathExtras.h"
+#include "Text.h"
 
 #include <cstring>
 
-using namespace mlir;
 using namespace mlir::tofu;
 
 /// Words of a memref descriptor: allocated, aligned, offset, sizes, strides.
 static int64_t numDescriptorWords(int64_t rank) { return 3 + 2 * rank; }
 
 DeviceCall::DeviceCall(const TofuBackend &backend, TofuContext *context,
-                       const Program &program)
+                       const Signature &program)
     : backend(backend), context(context) {
   layOutResults(program);
 }
@@ -30,7 +29,7 @@ DeviceCall::~DeviceCall() {
 }
 
 /// The struct of the results, laid out as C does.
-void DeviceCall::layOutResults(const Program &program) {
+void DeviceCall::layOutResults(const Signature &program) {
   int64_t end = 0;
   for (const Port &port : program.results) {
     int64_t bytes = getElementBytes(port.type.type), alignment = bytes;
@@ -38,26 +37,27 @@ void DeviceCall::layOutResults(const Program &program) {
       bytes = 8 * numDescriptorWords(port.type.shape.size());
       alignment = 8;
     }
-    int64_t offset = llvm::alignTo(end, alignment);
+    int64_t offset = (end + alignment - 1) / alignment * alignment;
     results.push_back({port, offset});
     end = offset + bytes;
   }
-  record.assign(llvm::divideCeil(end, 8), 0);
+  record.assign((end + 7) / 8, 0);
   returnsScalar = results.size() == 1 && !results.front().port.isTensor;
 }
 
-llvm::Error DeviceCall::addArgument(const Port &port, const HostTensor &shard) {
+MaybeFailure DeviceCall::addArgument(const Port &port,
+                                     const HostTensor &shard) {
   isTensor.push_back(port.isTensor);
-  SmallVector<int64_t> &words = arguments.emplace_back();
+  std::vector<int64_t> &words = arguments.emplace_back();
   if (!port.isTensor) {
     words.push_back(0);
     std::memcpy(words.data(), shard.getData(), shard.getNumBytes());
-    return llvm::Error::success();
+    return std::nullopt;
   }
   void *data = backend.allocate(context, shard.getNumBytes());
   if (!data)
-    return llvm::createStringError("no memory on the device for " +
-                                   Twine(shard.getNumBytes()) + " bytes");
+    return Failure{
+        join("no memory on the device for ", shard.getNumBytes(), " bytes")};
   memory.push_back(data);
   if (port.isDonated)
     donated.push_back({data, &shard});
@@ -65,12 +65,13 @@ llvm::Error DeviceCall::addArgument(const Port &port, const HostTensor &shard) {
     backend.copyIn(context, data, shard.getData(), shard.getNumBytes());
 
   int64_t address = reinterpret_cast<intptr_t>(data);
+  const std::vector<int64_t> &sizes = shard.getShape();
   words = {address, address, 0};
-  words.append(shard.getShape().begin(), shard.getShape().end());
-  words.append(shard.getShape().size(), 1);
-  for (size_t i = words.size() - 1; i > 3 + shard.getShape().size(); --i)
-    words[i - 1] = words[i] * words[i - shard.getShape().size()];
-  return llvm::Error::success();
+  words.insert(words.end(), sizes.begin(), sizes.end());
+  words.insert(words.end(), sizes.size(), 1);
+  for (size_t i = words.size() - 1; i > 3 + sizes.size(); --i)
+    words[i - 1] = words[i] * words[i - sizes.size()];
+  return std::nullopt;
 }
 
 void DeviceCall::prepare() {
@@ -92,23 +93,24 @@ void DeviceCall::pack() {
   if (storesResults)
     packPointer(record.data());
   packPointer(context);
-  for (auto [words, tensor] : llvm::zip_equal(arguments, isTensor)) {
-    if (tensor)
-      packPointer(words.data());
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    if (isTensor[i])
+      packPointer(arguments[i].data());
     else
-      packed.push_back(words.data());
+      packed.push_back(arguments[i].data());
   }
   if (returnsScalar)
     packed.push_back(record.data());
 }
 
-llvm::Expected<HostTensor> DeviceCall::copyMemref(const int64_t *words,
-                                                  const Port &port) const {
+OrFailure<HostTensor> DeviceCall::copyMemref(const int64_t *words,
+                                             const Port &port) const {
   size_t rank = port.type.shape.size();
-  ArrayRef<int64_t> sizes(words + 3, rank), strides(words + 3 + rank, rank);
-  auto tensor = HostTensor::create(port.type.type, sizes);
+  const int64_t *sizes = words + 3, *strides = sizes + rank;
+  OrFailure<HostTensor> tensor =
+      HostTensor::create(port.type.type, {sizes, sizes + rank});
   if (!tensor)
-    return tensor.takeError();
+    return tensor;
   int64_t bytes = getElementBytes(port.type.type);
   const char *data =
       reinterpret_cast<const char *>(words[1]) + words[2] * bytes;
@@ -119,7 +121,7 @@ llvm::Expected<HostTensor> DeviceCall::copyMemref(const int64_t *words,
   while (outer > 0 && (strides[outer - 1] == run || sizes[outer - 1] == 1))
     run *= sizes[--outer];
   for (int64_t i = 0; i < tensor->getNumElements(); i += run) {
-    SmallVector<int64_t> index = tensor->getIndex(i);
+    std::vector<int64_t> index = tensor->getIndex(i);
     int64_t offset = 0;
     for (size_t dim = 0; dim < outer; ++dim)
       offset += index[dim] * strides[dim];
@@ -129,12 +131,12 @@ llvm::Expected<HostTensor> DeviceCall::copyMemref(const int64_t *words,
   return tensor;
 }
 
-llvm::Expected<HostTensor> DeviceCall::getResult(unsigned i) const {
+OrFailure<HostTensor> DeviceCall::getResult(unsigned i) const {
   const ResultField &field = results[i];
   const char *at = reinterpret_cast<const char *>(record.data()) + field.offset;
   if (field.port.isTensor)
     return copyMemref(reinterpret_cast<const int64_t *>(at), field.port);
-  auto scalar = HostTensor::create(field.port.type.type, {});
+  OrFailure<HostTensor> scalar = HostTensor::create(field.port.type.type, {});
   if (scalar) {
     std::memcpy(scalar->getData(), at, scalar->getNumBytes());
     if (field.port.type.type == TOFU_I1)

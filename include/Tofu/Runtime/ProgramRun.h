@@ -1,0 +1,94 @@
+//===- ProgramRun.h - A run, from inputs to report --------------*- C++ -*-===//
+//
+// Part of the Tofu project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+//
+// What tofu-run and tofu-run-bundle share.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TOFU_RUNTIME_PROGRAMRUN_H
+#define TOFU_RUNTIME_PROGRAMRUN_H
+
+#include "Tofu/Runtime/Report.h"
+
+namespace mlir::tofu {
+
+/// Options of all runners.
+struct RunnerOptions {
+  std::string file; ///< what runs, for reports
+  std::string backend;
+
+  std::vector<std::string> inputs, outputs, expected;
+  bool outputPerDevice = false;
+  std::optional<double> relativeTolerance, absoluteTolerance;
+
+  int64_t iterations = 1, warmup = 0;
+  double timeoutSeconds = 300;
+  std::string json, record;
+  bool quiet = false;
+
+  /// What is wrong with the values, or nothing.
+  std::string findFault() const;
+};
+
+/// Where backends are: beside the folder of this process's program.
+std::string getLibraryFolder();
+
+/// The steps of a run. Each prints what is wrong and says how the runner is to
+/// end.
+class ProgramRun {
+public:
+  /// The options must stay.
+  ProgramRun(std::string tool, const RunnerOptions &options)
+      : tool(std::move(tool)), options(options) {}
+
+  ExitCode checkRecord(const TofuBackend &backend) const;
+
+  /// Reads inputs, random ones if there are none and it `makesInputs`, and what
+  /// is expected.
+  ExitCode readTensors(const Signature &program, bool makesInputs);
+
+  ExitCode execute(const Signature &program, ProgramEntry entry,
+                   const TofuBackend &backend);
+
+  /// Compares a result; prints how it differs.
+  bool compareResult(unsigned i, const HostTensor &expected,
+                     const std::string &with);
+
+  /// Compares with what is expected, writes outputs and reports, all of it
+  /// whatever the comparison says. Results are printed if nothing else is done
+  /// with them.
+  ExitCode finish(const Signature &program, bool printsResults,
+                  std::vector<Preparation> preparations);
+
+  const std::vector<HostTensor> &getInputs() const { return inputs; }
+  const Execution &getExecution() const { return execution; }
+
+  ExitCode fail(ExitCode code, const std::string &message) const;
+
+private:
+  ExitCode checkNumbers(const Signature &program, bool makesInputs) const;
+  ExitCode readInputs(const Signature &program);
+  ExitCode readExpected(const Signature &program);
+  ExitCode compareWithExpected();
+  ExitCode writeOutputs() const;
+  ExitCode writeRecord() const;
+  ExitCode report(const Signature &program, bool printsResults,
+                  std::vector<Preparation> preparations) const;
+  Tolerance getTolerance(TofuElementType type) const;
+
+  std::string tool;
+  const RunnerOptions &options;
+  std::vector<HostTensor> inputs, expected;
+  Execution execution;
+  std::vector<ComparisonReport> comparisons;
+};
+
+} // namespace mlir::tofu
+
+#endif // TOFU_RUNTIME_PROGRAMRUN_H

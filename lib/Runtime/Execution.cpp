@@ -1,0 +1,293 @@
+//===- Execution.cpp - Running a program on all devices -------------------===//
+//
+// Part of the Tofu project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Tofu/Runtime/Execution.h"
+
+#include "Text.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+using namespace mlir::tofu;
+
+static double now() {
+  using Seconds = std::chrono::duration<double>;
+  return Seconds(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+static std::string shapeText(const std::vector<int64_t> &shape) {
+  return "[" + joinIntegers(shape) + "]";
+}
+
+static std::vector<int64_t> getSizes(const host::Box &box) {
+  std::vector<int64_t> sizes;
+  for (host::Interval interval : box)
+    sizes.push_back(interval.size());
+  return sizes;
+}
+
+//===----------------------------------------------------------------------===//
+// A run
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// The devices of one execution, and what they are given.
+class Session {
+public:
+  Session(const Signature &program, ProgramEntry entry,
+          const TofuBackend &backend)
+      : program(program), entry(entry), backend(backend) {}
+  ~Session();
+
+  MaybeFailure start(double timeoutSeconds);
+  MaybeFailure cutInputs(const std::vector<HostTensor> &inputs);
+  MaybeFailure runOnce(const std::string &tool);
+  void freeProgramMemory();
+  void resetStats();
+  void collect(Execution &execution);
+  MaybeFailure gather(Execution &execution);
+
+  std::vector<std::vector<double>> seconds; ///< per device, per run
+
+private:
+  MaybeFailure cutInput(const Port &port, const HostTensor &input);
+  MaybeFailure giveSize(const Port &port,
+                        const std::vector<HostTensor> &inputs);
+  static void runDevice(TofuContext *context, int64_t device, void *user);
+  MaybeFailure gatherResult(unsigned i, GatheredResult &result);
+
+  const Signature &program;
+  ProgramEntry entry;
+  const TofuBackend &backend;
+  TofuWorld *world = nullptr;
+  std::vector<std::unique_ptr<DeviceCall>> calls;
+  std::vector<double> lastSeconds;
+  /// Pieces of inputs, as long as devices copy from them.
+  std::vector<std::unique_ptr<HostTensor>> shards;
+};
+
+} // namespace
+
+Session::~Session() {
+  calls.clear();
+  if (world)
+    backend.destroyWorld(world);
+}
+
+MaybeFailure Session::start(double timeoutSeconds) {
+  TofuWorldOptions options = {program.numDevices, timeoutSeconds};
+  char error[256] = "";
+  world = backend.createWorld(&options, error, sizeof(error));
+  if (!world)
+    return Failure{error};
+  for (int64_t device = 0; device < program.numDevices; ++device)
+    calls.push_back(std::make_unique<DeviceCall>(
+        backend, backend.context(world, device), program));
+  lastSeconds.resize(calls.size());
+  seconds.resize(calls.size());
+  return std::nullopt;
+}
+
+MaybeFailure Session::cutInput(const Port &port, const HostTensor &input) {
+  std::vector<host::Box> boxes = program.getBoxes(port, input.getShape());
+  for (size_t device = 0; device < calls.size(); ++device) {
+    std::vector<int64_t> sizes = getSizes(boxes[device]);
+    if (!port.localType.accepts({port.type.type, sizes}))
+      return Failure{join("device ", device, " has ", shapeText(sizes),
+                          " by its layout, the program takes ",
+                          port.localType.str())};
+    const HostTensor *shard = &input;
+    if (sizes != input.getShape()) {
+      OrFailure<HostTensor> part = input.slice(boxes[device]);
+      if (!part)
+        return part.failure();
+      shards.push_back(std::make_unique<HostTensor>(std::move(*part)));
+      shard = shards.back().get();
+    }
+    if (MaybeFailure failure = calls[device]->addArgument(port, *shard))
+      return failure;
+    if (shard != &input && !port.isDonated)
+      shards.pop_back();
+  }
+  return std::nullopt;
+}
+
+/// Gives all devices the size of a dim of an input.
+MaybeFailure Session::giveSize(const Port &port,
+                               const std::vector<HostTensor> &inputs) {
+  auto [argument, dim] = *port.sizeOf;
+  size_t number = std::count_if(
+      program.arguments.begin(), program.arguments.begin() + argument,
+      [](const Port &before) { return !before.sizeOf; });
+  OrFailure<HostTensor> size = HostTensor::create(port.type.type, {});
+  if (!size)
+    return size.failure();
+  size->setInteger(0, inputs[number].getShape()[dim]);
+  for (auto &call : calls)
+    if (MaybeFailure failure = call->addArgument(port, *size))
+      return failure;
+  return std::nullopt;
+}
+
+MaybeFailure Session::cutInputs(const std::vector<HostTensor> &inputs) {
+  const HostTensor *next = inputs.data();
+  for (size_t i = 0; i < program.arguments.size(); ++i) {
+    const Port &port = program.arguments[i];
+    if (MaybeFailure failure =
+            port.sizeOf ? giveSize(port, inputs) : cutInput(port, *next++))
+      return Failure{join("argument ", i, ": ", failure->reason)};
+  }
+  return std::nullopt;
+}
+
+/// On the device's thread. Owns nothing, as a failure leaves by longjmp.
+void Session::runDevice(TofuContext *context, int64_t device, void *user) {
+  auto *self = static_cast<Session *>(user);
+  double start = now();
+  self->calls[device]->run(self->entry);
+  self->backend.synchronize(context);
+  self->lastSeconds[device] = now() - start;
+}
+
+MaybeFailure Session::runOnce(const std::string &tool) {
+  for (auto &call : calls)
+    call->prepare();
+  TofuStatus status = backend.run(world, runDevice, this);
+  if (status == TOFU_STUCK) {
+    std::fprintf(stderr, "%s: error: %s\n", tool.c_str(), backend.error(world));
+    std::_Exit(static_cast<int>(ExitCode::Runtime));
+  }
+  if (status == TOFU_FAILED)
+    return Failure{backend.error(world)};
+  for (size_t device = 0; device < seconds.size(); ++device)
+    seconds[device].push_back(lastSeconds[device]);
+  return std::nullopt;
+}
+
+void Session::freeProgramMemory() {
+  for (size_t device = 0; device < calls.size(); ++device)
+    backend.reset(backend.context(world, device));
+}
+
+void Session::resetStats() {
+  for (size_t device = 0; device < calls.size(); ++device)
+    backend.resetStats(backend.context(world, device));
+  for (std::vector<double> &list : seconds)
+    list.clear();
+}
+
+void Session::collect(Execution &execution) {
+  if (backend.record)
+    if (const char *record = backend.record(world))
+      execution.record = record;
+  for (size_t device = 0; device < calls.size(); ++device) {
+    TofuContext *context = backend.context(world, device);
+    DeviceReport &report = execution.devices.emplace_back();
+    report.seconds = seconds[device];
+    backend.memoryStats(context, &report.memory);
+    backend.contractStats(context, &report.contractions);
+    int64_t count = backend.collectiveStats(context, nullptr, 0);
+    report.collectives.resize(count);
+    backend.collectiveStats(context, report.collectives.data(), count);
+    for (TofuCollectiveStats &stats : report.collectives) {
+      execution.locations.push_back(
+          std::make_unique<std::string>(stats.location));
+      stats.location = execution.locations.back()->c_str();
+    }
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Results
+//===----------------------------------------------------------------------===//
+
+MaybeFailure Session::gatherResult(unsigned i, GatheredResult &result) {
+  const Port &port = program.results[i];
+  for (auto &call : calls) {
+    OrFailure<HostTensor> shard = call->getResult(i);
+    if (!shard)
+      return shard.failure();
+    result.shards.push_back(std::move(*shard));
+  }
+  std::vector<std::vector<int64_t>> parts;
+  for (const HostTensor &shard : result.shards)
+    parts.push_back(shard.getShape());
+  std::vector<int64_t> shape = program.findShape(port, parts);
+  OrFailure<HostTensor> whole = HostTensor::create(port.type.type, shape);
+  if (!whole)
+    return whole.failure();
+  std::vector<host::Box> boxes = program.getBoxes(port, shape);
+  // Backwards, so that the first of several replicas is what remains.
+  for (size_t device = boxes.size(); device-- > 0;) {
+    const HostTensor &shard = result.shards[device];
+    if (getSizes(boxes[device]) != shard.getShape())
+      return Failure{join("device ", device, " has ",
+                          shapeText(shard.getShape()), ", its layout says ",
+                          shapeText(getSizes(boxes[device])))};
+    whole->insert(boxes[device], shard);
+  }
+  result.whole = std::move(*whole);
+  return std::nullopt;
+}
+
+MaybeFailure Session::gather(Execution &execution) {
+  for (unsigned i = 0; i < program.results.size(); ++i)
+    if (MaybeFailure failure =
+            gatherResult(i, execution.results.emplace_back()))
+      return Failure{join("result ", i, ": ", failure->reason)};
+  return std::nullopt;
+}
+
+OrFailure<Execution> mlir::tofu::execute(const Signature &program,
+                                         ProgramEntry entry,
+                                         const TofuBackend &backend,
+                                         const std::vector<HostTensor> &inputs,
+                                         const ExecutionOptions &options) {
+  Session session(program, entry, backend);
+  if (MaybeFailure failure = session.start(options.timeoutSeconds))
+    return *failure;
+  if (MaybeFailure failure = session.cutInputs(inputs))
+    return *failure;
+  for (int64_t i = 0; i < options.warmup + options.iterations; ++i) {
+    // Results are in the program's memory, so it is freed before a run.
+    session.freeProgramMemory();
+    if (i == options.warmup)
+      session.resetStats();
+    if (MaybeFailure failure = session.runOnce(options.tool))
+      return *failure;
+  }
+  Execution execution;
+  session.collect(execution);
+  if (MaybeFailure failure = session.gather(execution))
+    return *failure;
+  return execution;
+}
+
+MaybeFailure mlir::tofu::checkReplicas(const Signature &program,
+                                       const Execution &execution) {
+  for (size_t i = 0; i < execution.results.size(); ++i) {
+    const GatheredResult &result = execution.results[i];
+    std::vector<host::Box> boxes =
+        program.getBoxes(program.results[i], result.whole.getShape());
+    for (size_t device = 1; device < boxes.size(); ++device) {
+      size_t first =
+          std::find(boxes.begin(), boxes.end(), boxes[device]) - boxes.begin();
+      const HostTensor &a = result.shards[first];
+      const HostTensor &b = result.shards[device];
+      if (a.getNumBytes() &&
+          std::memcmp(a.getData(), b.getData(), a.getNumBytes()))
+        return Failure{join("result ", i, ": devices ", first, " and ", device,
+                            " have different bits of the same box")};
+    }
+  }
+  return std::nullopt;
+}

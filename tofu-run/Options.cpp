@@ -39,7 +39,7 @@ enum class EmitKind { Nothing, Bundle };
 struct CommandLine {
   cl::OptionCategory category{"tofu-run"};
   cl::opt<std::string> file{cl::Positional, cl::desc("<program.mlir>"),
-                            cl::Required, cl::cat(category)};
+                            cl::cat(category)};
   cl::opt<std::string> function{
       "function", cl::cat(category), cl::value_desc("name"),
       cl::desc("Function to run (default: the only public one)")};
@@ -132,6 +132,10 @@ struct CommandLine {
                             "without LLVM"))};
   cl::opt<std::string> output{"o", cl::cat(category), cl::value_desc("folder"),
                               cl::desc("Where to write it")};
+  cl::opt<bool> listDevices{
+      "list-devices", cl::cat(category),
+      cl::desc("Print what the devices of --backend can be made of, and run "
+               "nothing")};
   cl::opt<bool> quiet{
       "quiet", cl::cat(category),
       cl::desc("Print neither results nor the report, only what is wrong")};
@@ -178,6 +182,7 @@ RunOptions CommandLine::get() const {
   options.json = json;
   options.record = record;
   options.quiet = quiet;
+  options.listDevices = listDevices;
   if (emit == EmitKind::Bundle)
     options.bundle = output;
   return options;
@@ -185,6 +190,8 @@ RunOptions CommandLine::get() const {
 
 /// What is wrong with the values, or nothing.
 static std::string findFault(const RunOptions &options) {
+  if (options.file.empty() && !options.listDevices)
+    return "no program; see --help";
   if (options.devices && *options.devices < 1)
     return "--devices must be at least 1";
   if (options.optimizationLevel > 3)

@@ -34,7 +34,7 @@ static BundleOptions readCommandLine(int argc, char **argv) {
       kTool, "Runs a program that tofu-run --emit=bundle has compiled.\n\n"
              "  tofu-run-bundle FOLDER --input=@x.npy --output=@y.npy\n\n"
              "Inputs, outputs and exit codes are those of tofu-run.\n");
-  line.addPositional("folder", options.file);
+  line.addPositional("folder", options.file, &options.listDevices);
   line.add("backend", "name",
            "what the devices are (default: what it was compiled for)",
            options.backend);
@@ -64,6 +64,8 @@ static BundleOptions readCommandLine(int argc, char **argv) {
   line.add("record", "file", "write what the devices did as JSON",
            options.record);
   line.add("quiet", "print only what is wrong", options.quiet);
+  line.add("list-devices", "print what devices a backend has, and run nothing",
+           options.listDevices);
   line.parse(argc, argv);
   return options;
 }
@@ -91,6 +93,15 @@ loadLibraries(const std::vector<std::string> &files) {
   return libraries;
 }
 
+static ExitCode listBackend(const BundleOptions &options) {
+  std::string name = options.backend.empty() ? "host" : options.backend;
+  OrFailure<const TofuBackend *> backend =
+      loadBackend(name, getLibraryFolder());
+  if (!backend)
+    return ProgramRun(kTool, options).fail(ExitCode::Usage, backend.reason());
+  return listDevices(kTool, **backend);
+}
+
 static ExitCode runBundle(BundleOptions &options) {
   ProgramRun steps(kTool, options);
   auto usage = [&](const std::string &reason) {
@@ -98,6 +109,8 @@ static ExitCode runBundle(BundleOptions &options) {
   };
   if (std::string fault = options.findFault(); !fault.empty())
     return usage(fault);
+  if (options.listDevices)
+    return listBackend(options);
   std::string text;
   OrFailure<Manifest> manifest = readManifest(options.file, text);
   if (!manifest)

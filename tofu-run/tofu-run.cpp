@@ -198,6 +198,8 @@ ExitCode Runner::loadBackends() {
 ExitCode Runner::run() {
   if (ExitCode code = loadBackends(); code != ExitCode::Good)
     return code;
+  if (options.listDevices)
+    return tofu::listDevices("tofu-run", *backend.backend);
   llvm::Expected<Libraries> found = Libraries::load(options.libraries);
   if (!found)
     return fail(ExitCode::Usage, found.takeError());

@@ -15,9 +15,11 @@
 
 using namespace mlir::tofu;
 
-void CommandLine::addPositional(std::string name, std::string &value) {
+void CommandLine::addPositional(std::string name, std::string &value,
+                                const bool *unless) {
   positionalName = std::move(name);
   positional = &value;
+  optional = unless;
 }
 
 void CommandLine::addOption(std::string name, std::string valueName,
@@ -153,6 +155,6 @@ void CommandLine::parse(int argc, char **argv) {
     *positional = text;
     hasPositional = true;
   }
-  if (positional && !hasPositional)
+  if (positional && !hasPositional && (!optional || !*optional))
     fail("say which " + positionalName);
 }

@@ -47,6 +47,18 @@ std::string mlir::tofu::getLibraryFolder() {
   return bin.substr(0, bin.rfind('/')) + "/" TOFU_LIBRARY_FOLDER;
 }
 
+ExitCode mlir::tofu::listDevices(const std::string &tool,
+                                 const TofuBackend &backend) {
+  char error[256] = "";
+  const char *list = backend.listDevices(error, sizeof(error));
+  if (!list) {
+    std::fprintf(stderr, "%s: error: %s\n", tool.c_str(), error);
+    return ExitCode::Runtime;
+  }
+  std::fputs(list, stdout);
+  return ExitCode::Good;
+}
+
 ExitCode ProgramRun::fail(ExitCode code, const std::string &message) const {
   std::fprintf(stderr, "%s: error: %s\n", tool.c_str(), message.c_str());
   return code;

@@ -8,6 +8,7 @@
 // UNSUPPORTED: cuda
 
 // RUN: %python %S/Inputs/exit_code.py 3 tofu-run %S/Inputs/matmul.mlir --devices=2 --backend=cuda --check 2>&1 | FileCheck %s
+// RUN: %python %S/Inputs/exit_code.py 3 tofu-run --list-devices --backend=cuda 2>&1 | FileCheck %s
 // CHECK-NOT: {{.}}
 // CHECK:     tofu-run: error: no GPU can be used: {{.+}}
 // CHECK-NOT: {{.}}

@@ -33,7 +33,7 @@
 // RUN: %python %S/Inputs/exit_code.py 2 tofu-run %t/type.mlir 2>&1 | FileCheck %s --check-prefix=NO-TYPE
 // RUN: tofu-run --help | FileCheck %s --check-prefix=HELP
 
-// NO-FILE: Not enough positional command line arguments
+// NO-FILE: error: no program; see --help
 // UNKNOWN: Unknown command line argument '--no-such-option'
 // MISSING: error: cannot open input file '{{.*}}none.mlir': No such file or directory
 // NO-INPUT: error: @main has 2 arguments, 0 --inputs given; say --input= once for each, in order, such as --input=random:0

@@ -29,7 +29,7 @@ extern "C" {
 #endif
 
 /** Changes whenever a struct of this file does. */
-#define TOFU_BACKEND_VERSION 2
+#define TOFU_BACKEND_VERSION 3
 
 /** k devices that run one program together. */
 typedef struct TofuWorld TofuWorld;
@@ -150,6 +150,11 @@ typedef struct TofuBackend {
   /** What the devices did in the last run, as JSON; valid until the next one.
    *  Null, or returns null, where no record is kept. */
   const char *(*record)(TofuWorld *world);
+
+  /** What devices can be made of, a line for each; or null with the reason in
+   *  `error` (of `errorBytes` bytes), where there is nothing. Valid until the
+   *  next call. */
+  const char *(*listDevices)(char *error, int64_t errorBytes);
 } TofuBackend;
 
 /** The one symbol that a backend library must export. */

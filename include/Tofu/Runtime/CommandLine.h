@@ -24,7 +24,9 @@ public:
   CommandLine(std::string tool, std::string overview)
       : tool(std::move(tool)), overview(std::move(overview)) {}
 
-  void addPositional(std::string name, std::string &value);
+  /// It must be given, unless the flag is set.
+  void addPositional(std::string name, std::string &value,
+                     const bool *unless = nullptr);
   void add(std::string name, std::string help, bool &flag);
   void add(std::string name, std::string valueName, std::string help,
            std::string &value);
@@ -60,6 +62,7 @@ private:
 
   std::string tool, overview, positionalName;
   std::string *positional = nullptr;
+  const bool *optional = nullptr;
   std::vector<Option> options;
 };
 

@@ -31,6 +31,7 @@ struct RunnerOptions {
   double timeoutSeconds = 300;
   std::string json, record;
   bool quiet = false;
+  bool listDevices = false; ///< instead of running
 
   /// What is wrong with the values, or nothing.
   std::string findFault() const;
@@ -38,6 +39,9 @@ struct RunnerOptions {
 
 /// Where backends are: beside the folder of this process's program.
 std::string getLibraryFolder();
+
+/// Prints what the backend's devices can be made of.
+ExitCode listDevices(const std::string &tool, const TofuBackend &backend);
 
 /// The steps of a run. Each prints what is wrong and says how the runner is to
 /// end.

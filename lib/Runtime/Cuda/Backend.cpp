@@ -354,15 +354,45 @@ static std::string connect(int gpus) {
   return {};
 }
 
+/// Counts the GPUs; the reason if none can be used.
+static std::string countGpus(int &gpus) {
+  cudaError_t status = cudaGetDeviceCount(&gpus);
+  if (status != cudaSuccess)
+    return std::string("no GPU can be used: ") + cudaGetErrorString(status);
+  return gpus ? "" : "no GPU can be used: there is none";
+}
+
+/// A line on a GPU.
+static std::string describe(int gpu) {
+  cudaDeviceProp properties;
+  cudaError_t status = cudaGetDeviceProperties(&properties, gpu);
+  std::string line = "GPU " + std::to_string(gpu) + ": ";
+  if (status != cudaSuccess)
+    return line + cudaGetErrorString(status) + "\n";
+  return line + properties.name + ", sm_" + std::to_string(properties.major) +
+         std::to_string(properties.minor) + ", " +
+         std::to_string(properties.totalGlobalMem >> 20) + " MiB\n";
+}
+
+static const char *listDevices(char *error, int64_t errorBytes) {
+  static std::string text;
+  int gpus = 0;
+  if (std::string reason = countGpus(gpus); !reason.empty()) {
+    std::snprintf(error, errorBytes, "%s", reason.c_str());
+    return nullptr;
+  }
+  text.clear();
+  for (int gpu = 0; gpu < gpus; ++gpu)
+    text += describe(gpu);
+  return text.c_str();
+}
+
 /// Opens the devices, spread over the GPUs that are there; the reason if that
 /// fails.
 static std::string open(TofuWorld &world) {
   int gpus = 0;
-  cudaError_t status = cudaGetDeviceCount(&gpus);
-  if (status != cudaSuccess)
-    return std::string("no GPU can be used: ") + cudaGetErrorString(status);
-  if (!gpus)
-    return "no GPU can be used: there is none";
+  if (std::string error = countGpus(gpus); !error.empty())
+    return error;
   int64_t devices = world.numDevices();
   gpus = static_cast<int>(std::min<int64_t>(gpus, devices));
   std::string error = connect(gpus);
@@ -555,6 +585,7 @@ static TofuBackend makeBackend() {
   backend.reset = reset;
   backend.resetStats = resetStats;
   backend.memoryStats = getMemoryStats;
+  backend.listDevices = listDevices;
   return backend;
 }
 

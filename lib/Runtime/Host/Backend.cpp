@@ -20,6 +20,8 @@
 #include <cmath>
 #include <cstdio>
 #include <cstring>
+#include <string>
+#include <thread>
 
 using namespace mlir::tofu;
 using namespace mlir::tofu::host;
@@ -343,6 +345,14 @@ static float roundDoubleToBFloat(double value) {
   return roundToBFloat(rounded);
 }
 
+static const char *listDevices(char *, int64_t) {
+  static const std::string text =
+      "up to " + std::to_string(kMaxDevices) + " threads on " +
+      std::to_string(std::max(1u, std::thread::hardware_concurrency())) +
+      " cores\n";
+  return text.c_str();
+}
+
 template <typename Function>
 static TofuSymbol makeSymbol(const char *name, Function *function) {
   return {name, reinterpret_cast<void *>(function)};
@@ -396,6 +406,7 @@ const TofuBackend &host::getHostBackend() {
       getContractStats,
       getCollectiveStats,
       /*record=*/nullptr,
+      listDevices,
   };
   return backend;
 }

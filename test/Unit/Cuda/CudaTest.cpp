@@ -236,4 +236,15 @@ TEST(Cuda, ProductsOfMatricesAreTheLibrarys) {
   EXPECT_EQ(run({0, 1}, {0, 1}, TOFU_F16), 1);
 }
 
+TEST(Cuda, ListsGpus) {
+  char error[256] = "";
+  FakeGpus gpus(2);
+  EXPECT_STREQ(tofuGetBackend()->listDevices(error, sizeof(error)),
+               "GPU 0: Fake 0, sm_90, 81920 MiB\n"
+               "GPU 1: Fake 1, sm_90, 81920 MiB\n");
+  numFakeGpus = 0;
+  EXPECT_EQ(tofuGetBackend()->listDevices(error, sizeof(error)), nullptr);
+  EXPECT_STREQ(error, "no GPU can be used: there is none");
+}
+
 } // namespace

@@ -12,6 +12,7 @@
 
 #include "Fake.h"
 
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <cuda_runtime_api.h>
@@ -29,6 +30,13 @@ static cudaError_t make(Handle *result) {
 
 cudaError_t cudaGetDeviceCount(int *count) {
   *count = numFakeGpus;
+  return cudaSuccess;
+}
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp *properties, int device) {
+  *properties = {};
+  std::snprintf(properties->name, sizeof(properties->name), "Fake %d", device);
+  properties->major = 9;
+  properties->totalGlobalMem = size_t(80) << 30;
   return cudaSuccess;
 }
 cudaError_t cudaSetDevice(int device) {

@@ -273,7 +273,7 @@ translate(ModuleOp module, llvm::LLVMContext &context) {
 
 static llvm::Error writeProgram(Program &program, const ChosenBackend &backend,
                                 uint64_t hash, const RunOptions &options) {
-  if (failed(lower(*program.module, backend.kernels)))
+  if (failed(lower(*program.module, backend)))
     return llvm::createStringError(
         "the program can't be lowered for this backend");
   llvm::LLVMContext context;

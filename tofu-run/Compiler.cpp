@@ -42,17 +42,16 @@ llvm::Error tofu::toError(const Failure &failure) {
   return llvm::createStringError(Twine(failure.reason));
 }
 
-LogicalResult tofu::lower(ModuleOp module, KernelKind kernels) {
+LogicalResult tofu::lower(ModuleOp module, const ChosenBackend &backend) {
   PassManager pm(module.getContext());
   if (failed(applyPassManagerCLOptions(pm)))
     return failure();
-  if (kernels == KernelKind::Loops) {
+  if (backend.kernels == KernelKind::Loops) {
     buildTofuToHostPipeline(pm, TofuToHostOptions());
   } else {
     TofuToGpuOptions options;
-    // Later chips run the PTX of the earliest one.
-    options.chip = "sm_80";
-    options.kernels = kernels == KernelKind::Gpu ? "ptx" : "host";
+    options.chip = backend.chip;
+    options.kernels = backend.kernels == KernelKind::Gpu ? "ptx" : "host";
     buildTofuToGpuPipeline(pm, options);
   }
   return pm.run(module);
@@ -141,7 +140,7 @@ llvm::Expected<Compiled> Compiled::create(const Program &program,
                                           const Libraries &libraries,
                                           unsigned optimizationLevel) {
   ModuleOp module = *program.module;
-  if (failed(lower(module, backend.kernels)))
+  if (failed(lower(module, backend)))
     return llvm::createStringError(
         "the program can't be lowered for this backend");
   Addresses addresses = getAddresses(*backend.backend);

@@ -44,6 +44,7 @@ enum class KernelKind {
 struct ChosenBackend {
   const TofuBackend *backend = nullptr;
   KernelKind kernels = KernelKind::Loops;
+  std::string chip = "sm_80"; ///< that kernels of a GPU are for, or a later one
 };
 
 /// The backend of a library in `folder`, or gpu-on-host: the host backend with
@@ -60,7 +61,7 @@ llvm::Expected<T> toExpected(OrFailure<T> value) {
 }
 
 /// Lowers the module, which is changed by it, to the LLVM dialect.
-LogicalResult lower(ModuleOp module, KernelKind kernels);
+LogicalResult lower(ModuleOp module, const ChosenBackend &backend);
 
 /// Machine code of a program, shared by all devices of the process.
 class Compiled {

@@ -51,6 +51,10 @@ struct CommandLine {
                "(the same, running kernels made for a GPU), recording (that "
                "with streams, which are checked), or another "
                "libtofu_runtime_NAME.so beside this one")};
+  cl::opt<std::string> chip{
+      "chip", cl::cat(category), cl::init("sm_80"), cl::value_desc("chip"),
+      cl::desc("What kernels for a GPU are compiled for: sm_80 (the default; "
+               "later chips run it as well), sm_90 or sm_100")};
   cl::list<std::string> dialectPlugins{
       "load-dialect-plugin", cl::cat(category), cl::value_desc("library"),
       cl::desc("Shared library with further dialects, as mlir-opt takes it")};
@@ -161,6 +165,7 @@ RunOptions CommandLine::get() const {
   options.file = file;
   options.function = function;
   options.backend = backend;
+  options.chip = chip;
   options.libraries = getAll(libraries);
   options.devices = getIfGiven(devices);
   options.mesh = mesh;

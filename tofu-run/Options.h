@@ -22,6 +22,7 @@ struct RunOptions : RunnerOptions {
   std::string mesh, plan, partitionOptions;
   bool printPlan = false;
 
+  std::string chip;
   bool check = false;
   unsigned optimizationLevel = 3;
   std::string bundle; ///< where to write one instead of running

@@ -192,6 +192,7 @@ ExitCode Runner::loadBackends() {
       return fail(ExitCode::Usage, found.takeError());
     *chosen = *found;
   }
+  backend.chip = options.chip;
   return steps.checkRecord(*backend.backend);
 }
 

@@ -1,0 +1,335 @@
+# Part of the Tofu project, under the Apache License v2.0 with LLVM Exceptions.
+# See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Checks and measures compiled programs on GPUs.
+
+  run-on-gpu.sh --prepare=FOLDER   makes a kit, where Tofu is built: this script, the runner, the backend,
+                                   compiled programs, and what they must give, computed by the host
+  FOLDER/run-on-gpu.sh             runs it, where the GPUs are, and prints JSON
+
+The machine with the GPUs needs the driver, libcublasLt.so.13 and libnccl.so.2 (in LD_LIBRARY_PATH, or where
+the system finds them), Python, a processor with AVX2, and a C and a C++ library at least as new as those that
+Tofu was built with. Exit codes of a run: 0 all that could run did and is right, 1 something is
+wrong, 2 usage, 3 nothing could run.
+"""
+import argparse
+import glob
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+CHIPS = ("sm_80", "sm_90", "sm_100")
+DEVICES = (1, 2, 4)
+
+# Programs of test/Execution whose numbers are compared: their inputs, which are
+# random by seed where nothing is said, and options of the run.
+CHECKS = {
+    "matmul_uneven_rows": {},
+    "matmul_bf16": {},
+    "convolution_halo": {},
+    "reduce_max": {},
+    "scalars_and_integers": {},
+    "complex_matmul": {},
+    "Inputs/mlp_train": {},
+    "loops": {},
+    "donated_argument": {},
+    "globals": {"options": ["--iters=2", "--warmup=1"]},
+    "dynamic_mixed_sizes": {"inputs": ["6x8xf32=random:1", "random:2", "6xf32=random:3"]},
+}
+
+GEMM = """
+func.func @main(%a: tensor<{n}x{n}xf32>, %b: tensor<{n}x{n}xf32>) -> tensor<{n}x{n}xf32> {{
+  %zero = arith.constant 0.0 : f32
+  %empty = tensor.empty() : tensor<{n}x{n}xf32>
+  %init = linalg.fill ins(%zero : f32) outs(%empty : tensor<{n}x{n}xf32>) -> tensor<{n}x{n}xf32>
+  %product = linalg.matmul ins(%a, %b : tensor<{n}x{n}xf32>, tensor<{n}x{n}xf32>)
+      outs(%init : tensor<{n}x{n}xf32>) -> tensor<{n}x{n}xf32>
+  return %product : tensor<{n}x{n}xf32>
+}}
+"""
+
+# Fused, it reads and writes each element once.
+ELEMENTWISE = """
+func.func @main(%x: tensor<{n}xf32>) -> tensor<{n}xf32> {{
+  %out = tensor.empty() : tensor<{n}xf32>
+  %0 = linalg.mul ins(%x, %x : tensor<{n}xf32>, tensor<{n}xf32>) outs(%out : tensor<{n}xf32>) -> tensor<{n}xf32>
+  %1 = linalg.add ins(%0, %x : tensor<{n}xf32>, tensor<{n}xf32>) outs(%out : tensor<{n}xf32>) -> tensor<{n}xf32>
+  %2 = linalg.mul ins(%1, %x : tensor<{n}xf32>, tensor<{n}xf32>) outs(%out : tensor<{n}xf32>) -> tensor<{n}xf32>
+  %3 = linalg.sub ins(%2, %0 : tensor<{n}xf32>, tensor<{n}xf32>) outs(%out : tensor<{n}xf32>) -> tensor<{n}xf32>
+  return %3 : tensor<{n}xf32>
+}}
+"""
+
+ALL_REDUCE = """
+tofu.mesh @mesh [x = {k}]
+func.func @main(%x: tensor<{n}xf32> {{tofu.global_type = tensor<{n}xf32>, tofu.layout = #tofu.layout<@mesh, [{{}}]>}})
+    -> (tensor<{n}xf32> {{tofu.global_type = tensor<{n}xf32>, tofu.layout = #tofu.layout<@mesh, [{{}}]>}}) {{
+  %0 = tofu.all_reduce %x from #tofu.layout<@mesh, [{{}}], sum {{x}}> to #tofu.layout<@mesh, [{{}}]> in [{n}]
+      : tensor<{n}xf32> -> tensor<{n}xf32>
+  return %0 : tensor<{n}xf32>
+}}
+"""
+
+
+def fail(message):
+    print("run-on-gpu.sh: error: " + message, file=sys.stderr)
+    sys.exit(2)
+
+
+# --- Preparing ---------------------------------------------------------------
+
+
+class Kit:
+    """A kit in the making."""
+
+    def __init__(self, options):
+        self.options = options
+        self.folder = os.path.abspath(options.prepare)
+        self.build = os.path.abspath(options.build)
+        self.chips = options.chips.split(",") if options.backend == "cuda" else ["host"]
+        self.runs = []
+
+    def run_tool(self, *arguments):
+        command = [os.path.join(self.build, "bin", "tofu-run"), *arguments]
+        done = subprocess.run(command, capture_output=True, text=True)
+        if done.returncode:
+            fail(f"{' '.join(command)}\n{done.stderr}")
+
+    def copy(self):
+        os.makedirs(self.folder, exist_ok=True)
+        for name in ("bin", "lib", "bundles", "expected", "programs"):
+            shutil.rmtree(os.path.join(self.folder, name), ignore_errors=True)
+            os.mkdir(os.path.join(self.folder, name))
+        for file in ("run-on-gpu.sh", "run_on_gpu.py"):
+            shutil.copy(os.path.join(HERE, file), self.folder)
+        programs = ["tofu-run-bundle"] + ["gpu-baselines"] * (self.options.backend == "cuda")
+        for name in programs:
+            found = [path for path in (os.path.join(self.build, folder, name) for folder in ("bin", "test/Benchmark"))
+                     if os.path.exists(path)]
+            if not found:
+                fail(f"{name} isn't built")
+            shutil.copy(found[0], os.path.join(self.folder, "bin"))
+        backend = self.options.backend.replace("gpu-on-", "")
+        library = os.path.join(self.build, "lib", f"libtofu_runtime_{backend}.so")
+        if not os.path.exists(library):
+            fail(f"there is no {library}")
+        shutil.copy(library, os.path.join(self.folder, "lib"))
+        self.copy_libraries(library)
+
+    def copy_libraries(self, library):
+        """Takes along what a machine with CUDA may lack."""
+        listing = subprocess.run(["ldd", library], capture_output=True, text=True).stdout
+        for path in re.findall(r"=> (/\S*/lib(?:dnnl|OpenCL|gomp|cudart)\.so\S*)", listing):
+            shutil.copy(os.path.realpath(path), os.path.join(self.folder, "lib", os.path.basename(path)))
+
+    def add_bundles(self, name, program, devices, what, compile_options=()):
+        for chip in self.chips:
+            bundle = os.path.join("bundles", f"{name.replace('/', '-')}-{devices}-{chip}")
+            options = ["--chip=" + chip] if chip != "host" else []
+            self.run_tool(program, *options, *compile_options, f"--devices={devices}",
+                          "--backend=" + self.options.backend, "--emit=bundle", "-o", os.path.join(self.folder, bundle))
+            self.runs.append(dict(what, name=name, devices=devices, chip=chip, bundle=bundle))
+
+    def read_manifest(self):
+        with open(os.path.join(self.folder, self.runs[-1]["bundle"], "manifest.json")) as file:
+            return json.load(file)
+
+    def add_check(self, name, check):
+        program = os.path.join(HERE, "Execution", name + ".mlir")
+        first = len(self.runs)
+        for devices in DEVICES:
+            self.add_bundles(name, program, devices, {"kind": "check"})
+        manifest = self.read_manifest()
+        count = sum("size_of" not in argument for argument in manifest["arguments"])
+        options = check.get("options", [])
+        options = options + ["--input=" + text for text in check.get("inputs", ["random:0"] * count)]
+        expected = [f"expected/{name.replace('/', '-')}-{i}.npy" for i in range(len(manifest["results"]))]
+        self.run_tool(program, "--quiet", "--devices=1", *options,
+                      *("--output=@" + os.path.join(self.folder, path) for path in expected))
+        for run in self.runs[first:]:
+            run.update(options=options, expected=expected)
+
+    def add_benchmark(self, name, text, devices, inputs, size):
+        program = os.path.join(self.folder, "programs", f"{name}-{devices}.mlir")
+        with open(program, "w") as file:
+            file.write(text)
+        self.add_bundles(name, program, devices, {
+            "kind": "benchmark", "size": size,
+            "options": ["--warmup=5", "--iters=21"] + [f"--input=random:{i}" for i in range(inputs)]})
+
+    def prepare(self):
+        self.copy()
+        for name, check in CHECKS.items():
+            if not self.options.checks or name in self.options.checks.split(","):
+                self.add_check(name, check)
+        gemm, elements = self.options.gemm_size, self.options.elements
+        for devices in DEVICES:
+            self.add_benchmark("gemm", GEMM.format(n=gemm), devices, 2, gemm)
+            self.add_benchmark("elementwise", ELEMENTWISE.format(n=elements), devices, 1, elements)
+            if devices > 1:
+                self.add_benchmark("all_reduce", ALL_REDUCE.format(n=elements, k=devices), devices, 1, elements)
+        with open(os.path.join(self.folder, "kit.json"), "w") as file:
+            json.dump({"backend": self.options.backend.replace("gpu-on-", ""), "gemm_size": gemm, "elements": elements,
+                       "runs": self.runs}, file, indent=1)
+        size = sum(os.path.getsize(path) for path in glob.glob(self.folder + "/**", recursive=True)
+                   if os.path.isfile(path))
+        print(f"{self.folder}: {len(self.runs)} bundles, {size / 2**20:.1f} MiB")
+
+
+# --- Running -----------------------------------------------------------------
+
+
+def make_environment():
+    path = [os.path.join(HERE, "lib"), os.environ.get("LD_LIBRARY_PATH", "")]
+    return dict(os.environ, LD_LIBRARY_PATH=os.pathsep.join(filter(None, path)))
+
+
+def run_program(name, *arguments):
+    return subprocess.run([os.path.join(HERE, "bin", name), *arguments], capture_output=True, text=True, cwd=HERE,
+                          env=make_environment())
+
+
+def choose_chip(listing):
+    """The best chip of the kit that all GPUs of the listing run; "host" without GPUs."""
+    have = [int(number) for number in re.findall(r"sm_(\d+)", listing)]
+    if not have:
+        return "host"
+    fitting = [chip for chip in CHIPS if int(chip[3:]) <= min(have)]
+    return fitting[-1] if fitting else None
+
+
+def get_command(run, backend):
+    command = [run["bundle"], "--backend=" + backend, f"--devices={run['devices']}", "--quiet", *run["options"]]
+    if run["kind"] == "check":
+        return command + ["--expected_output=@" + path for path in run["expected"]]
+    return command + ["--json=-"]
+
+
+class Session:
+    """One run of the kit, and its report."""
+
+    def __init__(self, kit):
+        self.kit = kit
+        self.report = {"devices": [], "checks": [], "benchmarks": [], "not_run": []}
+        self.gpus = 0
+        self.baselines = {}
+
+    def leave_out(self, what, why):
+        self.report["not_run"].append({"what": what, "why": why})
+
+    def find_devices(self):
+        done = run_program("tofu-run-bundle", "--list-devices", "--backend=" + self.kit["backend"])
+        if done.returncode:
+            self.leave_out("everything", done.stderr.strip())
+            return None
+        self.report["devices"] = done.stdout.splitlines()
+        self.gpus = done.stdout.count("GPU ")
+        chip = choose_chip(done.stdout)
+        if not chip:
+            self.leave_out("everything", "the GPUs are older than " + CHIPS[0])
+        return chip
+
+    def find_baselines(self):
+        if self.kit["backend"] != "cuda":
+            return self.leave_out("what libraries take alone", "this kit is for the host")
+        done = run_program("gpu-baselines", str(self.kit["gemm_size"]), str(4 * self.kit["elements"]))
+        if done.returncode:
+            return self.leave_out("what libraries take alone", done.stderr.strip())
+        self.baselines = json.loads(done.stdout)
+        self.report["baselines"] = self.baselines
+
+    def check(self, run):
+        done = run_program("tofu-run-bundle", *get_command(run, self.kit["backend"]))
+        entry = {"name": run["name"], "devices": run["devices"], "result": "failed" if done.returncode else "passed"}
+        if done.returncode:
+            entry["error"] = done.stderr.strip()
+        self.report["checks"].append(entry)
+
+    def measure(self, run):
+        what = f"{run['name']} on {run['devices']} devices"
+        if run["name"] == "all_reduce" and self.kit["backend"] == "cuda" and self.gpus < run["devices"]:
+            return self.leave_out(what, f"there are {self.gpus} GPUs")
+        done = run_program("tofu-run-bundle", *get_command(run, self.kit["backend"]))
+        entry = {"name": run["name"], "devices": run["devices"], "size": run["size"]}
+        self.report["benchmarks"].append(entry)
+        if done.returncode:
+            entry["error"] = done.stderr.strip()
+            return
+        result = json.loads(done.stdout)
+        seconds = max(device["seconds"]["median"] for device in result["per_device"])
+        entry["median_seconds"] = seconds
+        entry["peak_bytes_per_device"] = [device["peak_bytes"] for device in result["per_device"]]
+        self.add_rates(run, entry, seconds)
+
+    def add_rates(self, run, entry, seconds):
+        def compare(baseline, parts):
+            """`parts` devices with a GPU each share what the baseline does alone."""
+            if baseline in self.baselines:
+                entry["baseline_seconds"] = self.baselines[baseline]
+                entry["speed_to_baseline"] = self.baselines[baseline] / seconds
+                entry["ideal"] = min(parts, max(self.gpus, 1))
+
+        if run["name"] == "gemm":
+            entry["flops"] = 2 * run["size"] ** 3 / seconds
+            compare("gemm_seconds", run["devices"])
+        elif run["name"] == "elementwise":
+            entry["bytes_per_second"] = 8 * run["size"] / seconds
+            compare("copy_seconds", run["devices"])
+        else:
+            # As nccl-tests count.
+            entry["algbw"] = 4 * run["size"] / seconds
+            entry["busbw"] = entry["algbw"] * 2 * (run["devices"] - 1) / run["devices"]
+            if self.gpus == run["devices"]:
+                compare("all_reduce_seconds", 1)
+
+    def run(self):
+        chip = self.find_devices()
+        if chip:
+            self.find_baselines()
+            for run in self.kit["runs"]:
+                if run["chip"] == chip:
+                    (self.check if run["kind"] == "check" else self.measure)(run)
+        print(json.dumps(self.report, indent=1))
+        if not chip:
+            return 3
+        bad = [entry for entry in self.report["checks"] + self.report["benchmarks"] if "error" in entry]
+        return 1 if bad else 0
+
+
+def dry_run(kit):
+    for run in kit["runs"]:
+        print(f"{run['kind']} {run['chip']}: tofu-run-bundle {' '.join(get_command(run, kit['backend']))}")
+    done = run_program("tofu-run-bundle", "--list-devices", "--backend=" + kit["backend"])
+    print((done.stdout or "can't run here: " + done.stderr).strip())
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="run-on-gpu.sh", description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--prepare", metavar="FOLDER", help="make a kit there instead of running one")
+    parser.add_argument("--dry-run", action="store_true", help="print what a kit would run")
+    parser.add_argument("--build", default=os.path.join(HERE, "..", "build"), help="build folder, to make a kit")
+    parser.add_argument("--backend", default="cuda", help="another backend than cuda, to try a kit on the host")
+    parser.add_argument("--chips", default=",".join(CHIPS), help="chips that the kit is for")
+    parser.add_argument("--checks", default="", help="only these programs, to try a kit")
+    parser.add_argument("--gemm-size", type=int, default=8192)
+    parser.add_argument("--elements", type=int, default=2**28)
+    options = parser.parse_args()
+    if options.prepare:
+        Kit(options).prepare()
+        return 0
+    path = os.path.join(HERE, "kit.json")
+    if not os.path.exists(path):
+        fail("there is no kit here; --prepare=FOLDER makes one")
+    with open(path) as file:
+        kit = json.load(file)
+    if options.dry_run:
+        return dry_run(kit) or 0
+    return Session(kit).run()
+
+
+sys.exit(main())

@@ -204,7 +204,8 @@ static std::string findFault(const RunOptions &options) {
   if (options.bundle.empty())
     return options.findFault();
   if (options.check || !options.inputs.empty() || !options.outputs.empty() ||
-      !options.expected.empty())
+      !options.expected.empty() || !options.json.empty() ||
+      !options.record.empty())
     return "--emit=bundle runs nothing: give inputs and outputs to "
            "tofu-run-bundle";
   return "";

@@ -12,6 +12,7 @@
 #include "Tofu/Runtime/ProgramRun.h"
 
 #include <dlfcn.h>
+#include <unistd.h>
 
 using namespace mlir::tofu;
 
@@ -83,9 +84,9 @@ loadLibraries(const std::vector<std::string> &files) {
   std::vector<void *> libraries;
   for (const std::string &file : files) {
     // A bare name is one in this folder, and else one that the system knows.
-    void *library = ::dlopen(("./" + file).c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (!library || file.front() == '/')
-      library = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+    bool isHere = file.front() != '/' && !::access(file.c_str(), F_OK);
+    std::string path = isHere ? "./" + file : file;
+    void *library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (!library)
       return Failure{"--shared-libs: can't load " + file + ": " + ::dlerror()};
     libraries.push_back(library);

@@ -282,12 +282,15 @@ bool JointSearch::isAffordable() const {
   // Variables that look alike are as much work as one.
   std::vector<unsigned> sizes(folding.model->numVariables());
   for (unsigned var = 0; var < space.numVariables(); ++var) {
+    unsigned &size = sizes[folding.classOf[var]];
+    if (size > 0)
+      continue;
     size_t cuts = 0;
     for (unsigned value = 0; value < degrees.getDomainSize(var); ++value)
       cuts += degrees.numArrangements(var, value);
     if (cuts > kMostCuts)
       return false;
-    sizes[folding.classOf[var]] = cuts;
+    size = cuts;
   }
   return folding.model->numEntries(sizes) <=
          (isSmall() ? kMostEntries : kManyEntries);

@@ -348,8 +348,7 @@ PairwiseModel::eliminate(llvm::ArrayRef<Values> values,
       addTo(rest, group, values);
   }
   Elimination solver = rest.eliminate();
-  if (solver.plan(tableLimit).largest > tableLimit ||
-      solver.distinctWork(tableLimit) > tableLimit)
+  if (solver.distinctWork(tableLimit) > tableLimit)
     return std::nullopt;
   Elimination::Options limits;
   limits.tableLimit = tableLimit;

@@ -1,5 +1,4 @@
-//===- Explain.h - Why a plan is as it is ------------------------*- C++
-//-*-===//
+//===- Explain.h - Why a plan is as it is ---------------------*- C++ -*-===//
 //
 // Part of the Tofu project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

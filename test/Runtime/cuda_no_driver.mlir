@@ -5,6 +5,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 // REQUIRES: cuda-toolkit
+// Where there is a GPU nothing of this fails.
 // UNSUPPORTED: cuda
 
 // RUN: %python %S/Inputs/exit_code.py 3 tofu-run %S/Inputs/matmul.mlir --devices=2 --backend=cuda --check 2>&1 | FileCheck %s

@@ -1,5 +1,4 @@
-//===- Boxes.h - Boxes of a tensor in runtimes and runners --------*- C++
-//-*-===//
+//===- Boxes.h - Boxes of a tensor in runtimes and runners ----*- C++ -*-===//
 //
 // Part of the Tofu project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -28,11 +28,13 @@
 #include <atomic>
 #include <condition_variable>
 #include <csetjmp>
+#include <initializer_list>
 #include <memory>
 #include <mutex>
 #include <pthread.h>
 #include <string>
 #include <unordered_map>
+#include <vector>
 
 namespace mlir::tofu::host {
 
@@ -122,6 +124,15 @@ namespace mlir::tofu::host {
 
 /// The host backend; others are built on it.
 const TofuBackend &getHostBackend();
+
+template <typename Function>
+TofuSymbol makeSymbol(const char *name, Function *function) {
+  return {name, reinterpret_cast<void *>(function)};
+}
+
+/// The functions of the host backend, with `ours` in the place of those of the
+/// same names. A name that it doesn't have ends the process.
+std::vector<TofuSymbol> replaceSymbols(std::initializer_list<TofuSymbol> ours);
 
 /// Ends the device's run; call it from a runtime function's outermost frame.
 [[noreturn]] void leave(TofuContext *context);

@@ -491,38 +491,26 @@ static const char *getRecord(TofuWorld *world) {
   return text.c_str();
 }
 
-/// The host's functions, with those above in the place of its own.
-static std::vector<TofuSymbol> makeSymbols() {
-  const TofuSymbol ours[] = {
-      {"tofuAlloc", reinterpret_cast<void *>(alloc)},
-      {"tofuFree", reinterpret_cast<void *>(freeMemory)},
-      {"tofuGlobal", reinterpret_cast<void *>(getGlobal)},
-      {"tofuConstant", reinterpret_cast<void *>(getConstant)},
-      {"tofuStream", reinterpret_cast<void *>(getStream)},
-      {"tofuRecord", reinterpret_cast<void *>(recordEvent)},
-      {"tofuWait", reinterpret_cast<void *>(waitForEvent)},
-      {"tofuSynchronize", reinterpret_cast<void *>(synchronize)},
-      {"tofuGroupBegin", reinterpret_cast<void *>(beginGroup)},
-      {"tofuGroupEnd", reinterpret_cast<void *>(endGroup)},
-      {"tofuCollective", reinterpret_cast<void *>(collective)},
-      {"tofuCollectiveOfSizes", reinterpret_cast<void *>(collectiveOfSizes)},
-      {"tofuEvenCollective", reinterpret_cast<void *>(evenCollective)},
-      {"tofuContract", reinterpret_cast<void *>(contract)},
-      {"tofuLaunch", reinterpret_cast<void *>(launch)},
-      {"tofuRead", reinterpret_cast<void *>(read)},
-      {"tofuWrite", reinterpret_cast<void *>(write)},
-  };
-  const TofuBackend &host = getHostBackend();
-  std::vector<TofuSymbol> symbols(host.symbols, host.symbols + host.numSymbols);
-  for (TofuSymbol &symbol : symbols)
-    for (const TofuSymbol &our : ours)
-      if (!std::strcmp(symbol.name, our.name))
-        symbol.address = our.address;
-  return symbols;
-}
-
 static TofuBackend makeBackend() {
-  static const std::vector<TofuSymbol> symbols = makeSymbols();
+  static const std::vector<TofuSymbol> symbols = replaceSymbols({
+      makeSymbol("tofuAlloc", alloc),
+      makeSymbol("tofuFree", freeMemory),
+      makeSymbol("tofuGlobal", getGlobal),
+      makeSymbol("tofuConstant", getConstant),
+      makeSymbol("tofuStream", getStream),
+      makeSymbol("tofuRecord", recordEvent),
+      makeSymbol("tofuWait", waitForEvent),
+      makeSymbol("tofuSynchronize", synchronize),
+      makeSymbol("tofuGroupBegin", beginGroup),
+      makeSymbol("tofuGroupEnd", endGroup),
+      makeSymbol("tofuCollective", collective),
+      makeSymbol("tofuCollectiveOfSizes", collectiveOfSizes),
+      makeSymbol("tofuEvenCollective", evenCollective),
+      makeSymbol("tofuContract", contract),
+      makeSymbol("tofuLaunch", launch),
+      makeSymbol("tofuRead", read),
+      makeSymbol("tofuWrite", write),
+  });
   TofuBackend backend = getHostBackend();
   backend.name = "recording";
   backend.form = TOFU_HOST_KERNELS;

@@ -14,6 +14,7 @@ import os
 import re
 import statistics
 import subprocess
+import sys
 import tempfile
 import time
 
@@ -62,6 +63,11 @@ def list_algorithms():
     raise SystemExit("tofu-opt does not say which algorithms there are")
 
 
+def tell(what):
+    """Progress: all of it takes long."""
+    print(what, file=sys.stderr, flush=True)
+
+
 class Program:
     def __init__(self, name, path):
         self.name, self.path = name, path
@@ -102,6 +108,16 @@ def split_axes(attribute):
     return [re.findall(r"\w+", dim) for dim in re.findall(r"\{([^}]*)\}", dims)]
 
 
+def round_gap(plan):
+    """What the bound leaves open of the bytes; None where there is no bound."""
+    return None if plan.get("gap") is None else round(plan["gap"], 5)
+
+
+def write_json(tables, path):
+    with open(path, "w") as file:
+        json.dump(tables, file, indent=1)
+
+
 def make_programs(options, folder):
     for name, arguments in PROGRAMS.items():
         if options.only and name not in options.only:
@@ -118,6 +134,7 @@ def make_programs(options, folder):
 
 def measure_algorithms(program, devices, algorithms, rounds):
     """Our plan, and a row for it and for each other algorithm; the error where there is no plan."""
+    tell(f"{program.name}, {devices} devices: ours")
     ours, search, process = program.plan(f"devices={devices}", rounds)
 
     def make_row(algorithm, **columns):
@@ -126,7 +143,8 @@ def measure_algorithms(program, devices, algorithms, rounds):
     def describe(plan, search, process):
         return make_row(plan["options"]["algorithm"], bytes=plan["total_bytes"],
                         over_ours=round(plan["total_bytes"] / max(ours["total_bytes"], 1), 3),
-                        search_seconds=round(search, 3), process_seconds=round(process, 3), exact=plan["exact"],
+                        gap=round_gap(plan), search_seconds=round(search, 3),
+                        process_seconds=round(process, 3), exact=plan["exact"],
                         state_gib_per_device=round(program.state_bytes(plan) / GIB, 3),
                         peak_gib_per_device=round(plan["peak_bytes_per_device"] / GIB, 3))
 
@@ -134,6 +152,7 @@ def measure_algorithms(program, devices, algorithms, rounds):
     for algorithm in algorithms:
         if algorithm == ours["options"]["algorithm"]:
             continue
+        tell(f"{program.name}, {devices} devices: {algorithm}")
         try:
             rows.append(describe(*program.plan(f"devices={devices} algorithm={algorithm}{BUDGET}", rounds)))
         except RuntimeError as error:
@@ -156,6 +175,7 @@ def without_axes(plan, axes):
 
 def measure_steps(program, devices, folder):
     """Bytes that each step of the recursive search adds, charged per use as in the paper."""
+    tell(f"{program.name}, {devices} devices: steps")
     options = f"devices={devices} algorithm=recursive charge=per-use"
     plan = tofu_plan(program.path, options)
     axes = [axis["name"] for axis in plan["mesh"]]
@@ -273,7 +293,7 @@ def main():
                         help="numbers of devices (default: 2,4,8)")
     parser.add_argument("--rounds", type=int, default=1, metavar="N", help="runs to take the median time of (default: 1)")
     parser.add_argument("--models", metavar="DIR", help="a folder whose *_full.mlir are planned as well")
-    parser.add_argument("--json", metavar="FILE", help="write all tables as JSON")
+    parser.add_argument("--json", metavar="FILE", help="write all tables as JSON, after each program")
     options = parser.parse_args()
     algorithms = list_algorithms()
     tables = {"plans": [], "steps": [], "figure_10": [], "figure_11": []}
@@ -283,6 +303,8 @@ def main():
                 measure(program, options, algorithms, folder, tables)
             except RuntimeError as error:
                 tables["plans"].append(dict(program=program.name, error=str(error)))
+            if options.json:
+                write_json(tables, options.json)
     if not tables["plans"]:
         parser.error(f"no program is named {', '.join(options.only)}")
     print_table("Plans: bytes received by all devices, and times; the first row of each is ours", tables["plans"])
@@ -291,9 +313,6 @@ def main():
                 tables["figure_10"])
     print_table("Figure 11: what the convolutions of WResNet-152-10 fetch going forward, on 8 devices",
                 tables["figure_11"])
-    if options.json:
-        with open(options.json, "w") as file:
-            json.dump(tables, file, indent=1)
 
 
 if __name__ == "__main__":

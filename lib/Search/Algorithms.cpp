@@ -19,6 +19,9 @@ using namespace mlir::tofu::search;
 /// further.
 static constexpr double kCloseGap = 1e-4;
 
+/// How many times as many passes may close a small gap.
+static constexpr unsigned kPatience = 10;
+
 /// How many operators and values may differ where large tables are worth their
 /// time.
 static constexpr unsigned kFewClasses = 200;
@@ -115,6 +118,14 @@ SearchResult mlir::tofu::search::searchRecursive(const PartitionGraph &graph,
   return result;
 }
 
+/// Offers plans of one space, without a bound.
+static void runAlone(const PartitionGraph &graph, const Mesh &mesh,
+                     const SearchOptions &space, BestPlan &best) {
+  JointSearch search(graph, mesh, space, best);
+  search.run([] {});
+  search.runOverAll();
+}
+
 /// To meet the bound, however long that takes.
 static SearchOptions patient(SearchOptions options) {
   options.passes = 2000;
@@ -147,32 +158,43 @@ SearchResult mlir::tofu::search::searchKBest(const PartitionGraph &graph,
   bool isSmall = search.isSmall() && search.isAffordable();
   if (isSmall)
     best.setCloseEnough(0);
-  if (!best.get())
-    search.run();
-  search.refine();
+  auto raiseBound = [&] { search.refine(JointSearch::Effort::Little); };
+  if (!best.get()) {
+    search.run(raiseBound);
+    search.runOverAll();
+  }
+  raiseBound();
   join(Joining::Elementwise);
   std::optional<JointSearch> joined;
   if (!search.isOver())
-    joined.emplace(graph, mesh, mine, best).run();
-  if (!search.isOver())
-    search.refine();
+    joined.emplace(graph, mesh, mine, best).run(raiseBound);
+  if (!search.isOver()) {
+    joined->runOverAll();
+    search.refine(JointSearch::Effort::All);
+  }
+  if (!search.isOver() && search.isNear()) {
+    joined->setPatience(kPatience);
+    joined->runOverAll();
+    search.setPatience(kPatience);
+    search.refine(JointSearch::Effort::All);
+  }
   if (!search.isOver())
     joined->improve();
   if (!search.isOver())
     recurse(graph, mesh, options, best);
   if (!search.isOver())
-    search.refine();
+    search.refine(JointSearch::Effort::All);
   // If need be with large tables.
   if (isSmall && search.numClasses() <= kFewClasses && !best.isLimited() &&
       !search.isOver() &&
       double(best.cost()) > (1 + kCloseGap) * double(best.getBound())) {
     mine = patient(mine);
     join(joiningWithoutLoss(options));
-    JointSearch(graph, mesh, mine, best).refine();
+    JointSearch(graph, mesh, mine, best).refine(JointSearch::Effort::All);
   }
   lookForLessMemory(options, clock, best, [&](const SearchOptions &weighed) {
     for (const SearchOptions &space : nestedSpaces(weighed))
-      JointSearch(graph, mesh, space, best).run();
+      runAlone(graph, mesh, space, best);
     recurse(graph, mesh, weighed, best);
   });
   result.plan = *best.get();

@@ -13,6 +13,7 @@
 #include "Tofu/Search/Memory.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/FormatVariadic.h"
 
@@ -28,7 +29,7 @@ static constexpr unsigned kRadius = 5;
 /// Devices, and cuts of a variable, up to which all plans are looked at; else
 /// so many cuts of each, and none on more devices than those.
 static constexpr int64_t kMostDevices = 16;
-static constexpr size_t kMostCuts = 400, kFewCuts[] = {40, 64};
+static constexpr size_t kMostCuts = 400, kFewCuts = 16;
 /// Entries between all pairs of variables that differ up to which all plans are
 /// looked at, in small programs and in others.
 static constexpr int64_t kMostEntries = int64_t(1) << 22,
@@ -37,8 +38,9 @@ static constexpr int64_t kMostEntries = int64_t(1) << 22,
 /// begin with.
 static constexpr int64_t kWholeTables = int64_t(1) << 28;
 static constexpr int64_t kMostDevicesByAxis = 256;
-/// The gap that counts as none where a part of the search is solved.
-static constexpr double kSolved = 1e-6;
+/// Of the gap that is close enough: what a part of the search may add to it,
+/// and from where on finer views and patience may close it.
+static constexpr double kPartOfGap = 0.1, kFarGap = 2.5;
 
 bool BestPlan::offer(Plan plan) {
   countBytes(graph, plan, charge, model);
@@ -65,11 +67,13 @@ JointSearch::JointSearch(const PartitionGraph &graph, const Mesh &mesh,
   best.getModel().weighMemory(options.memoryWeight);
 }
 
+double JointSearch::farGap() const { return kFarGap * best.getCloseEnough(); }
+
 PairwiseModel::Options JointSearch::limits() const {
   PairwiseModel::Options limits;
-  limits.passes = options.passes;
-  limits.leastProgress = options.leastProgress;
-  limits.closeEnough = std::min(best.getCloseEnough(), kSolved);
+  limits.passes = patience * options.passes;
+  limits.leastProgress = options.leastProgress / patience;
+  limits.closeEnough = best.getCloseEnough() * kPartOfGap;
   limits.tableLimit = options.tableLimit;
   if (best.getCloseEnough() == 0)
     limits.wholeLimit = kWholeTables;
@@ -164,7 +168,9 @@ std::vector<Cuts> JointSearch::cutsOf(const AxisSpace &axes,
 std::vector<Cuts> JointSearch::solve(AxisSpace &axes) {
   PairwiseModel::Folding folded =
       axes.getModel().fold(axes.getDomainIds(), kRadius);
-  PairwiseModel::Result result = folded.model->minimize(limits());
+  PairwiseModel::Options mine = limits();
+  mine.settles = options.closeEnough > 0;
+  PairwiseModel::Result result = folded.model->minimize(mine);
   if (result.assignment.empty())
     return {};
   return cutsOf(axes, folded.unfold(result.assignment));
@@ -251,29 +257,62 @@ void JointSearch::improve() {
   }
 }
 
-/// Looks among the degrees that the bound speaks for, as many of each variable
+/// The degrees of a variable that the bound speaks for: `chosen`, and as many
 /// as make a few cuts.
-void JointSearch::searchNear(const Assignment &chosen, size_t fewCuts) {
-  Domains given = arrangements([&](unsigned var) {
-    llvm::ArrayRef<double> excess =
-        folding.model->getExcess(folding.classOf[var]);
-    llvm::SmallVector<unsigned> order(degrees.getDomainSize(var));
-    std::iota(order.begin(), order.end(), 0);
-    llvm::sort(order, [&](unsigned a, unsigned b) {
-      return std::tuple(a != chosen[var], excess[a], a) <
-             std::tuple(b != chosen[var], excess[b], b);
-    });
-    size_t cuts = 0, kept = 0;
-    while (kept < order.size() && cuts <= fewCuts)
-      cuts += degrees.numArrangements(var, order[kept++]);
-    order.resize(kept);
-    llvm::sort(order);
-    return order;
+llvm::SmallVector<unsigned> JointSearch::likelyDegrees(unsigned var,
+                                                       unsigned chosen) const {
+  llvm::ArrayRef<double> excess =
+      folding.model->getExcess(folding.classOf[var]);
+  llvm::SmallVector<unsigned> order(degrees.getDomainSize(var));
+  std::iota(order.begin(), order.end(), 0);
+  llvm::sort(order, [&](unsigned a, unsigned b) {
+    return std::tuple(a != chosen, excess[a], a) <
+           std::tuple(b != chosen, excess[b], b);
   });
+  size_t cuts = 0, kept = 0;
+  while (kept < order.size() && cuts <= kFewCuts)
+    cuts += degrees.numArrangements(var, order[kept++]);
+  order.resize(kept);
+  llvm::sort(order);
+  return order;
+}
+
+/// Looks around the best plan: among cuts that differ from its own in one axis,
+/// and those of likely degrees. Says whether that helped.
+bool JointSearch::searchAround(const Assignment &chosen) {
+  PlanSpace::States states = space.statesOf(*best.get());
+  std::vector<std::vector<const PlanSpace::Choices *>> byAxis;
+  for (unsigned axis : axesThatSplit(mesh))
+    byAxis.push_back(space.choices(states, axis, mesh));
+  std::map<llvm::SmallVector<unsigned>, const AxisSpace::Domain *> known;
+  std::deque<AxisSpace::Domain> mine;
+  Domains given;
+  for (unsigned var = 0; var < space.numVariables(); ++var) {
+    llvm::SmallVector<unsigned> values = likelyDegrees(var, chosen[var]),
+                                key = values;
+    key.push_back(degrees.getDomainIds()[var]);
+    for (const auto &choices : byAxis)
+      key.push_back(choices[var]->id);
+    const AxisSpace::Domain *&domain = known[key];
+    if (!domain) {
+      mine.push_back({unsigned(mine.size()), {}});
+      llvm::SetVector<PlanSpace::State> all;
+      for (const auto &choices : byAxis)
+        all.insert_range(choices[var]->states);
+      for (unsigned value : values)
+        for (const Cuts &cuts : degrees.arrangements(var, value, mesh))
+          if (space.isAllowed(var, cuts, mesh))
+            all.insert(space.internState(cuts));
+      for (PlanSpace::State state : all)
+        mine.back().cuts.push_back(space.getCuts(state));
+      domain = &mine.back();
+    }
+    given.push_back(domain);
+  }
   if (isEmpty(given))
-    return;
+    return false;
   AxisSpace axes(graph, space, std::move(given), best.getModel(), options);
-  offer(solve(axes));
+  return offer(solve(axes));
 }
 
 bool JointSearch::isAffordable() const {
@@ -304,9 +343,8 @@ JointSearch::Domains JointSearch::allArrangements() {
   });
 }
 
-/// Looks among all plans, and gives a bound of theirs, until they are as close
-/// as that.
-int64_t JointSearch::searchAll(double closeEnough) {
+/// Looks among all plans, and gives a bound of theirs.
+int64_t JointSearch::searchAll(const PairwiseModel::Options &limits) {
   if (!all) {
     Domains given = allArrangements();
     if (isEmpty(given))
@@ -317,10 +355,8 @@ int64_t JointSearch::searchAll(double closeEnough) {
   std::optional<Assignment> hint = bestIn(*all);
   if (!hint && offer(solve(*all)))
     hint = bestIn(*all);
-  PairwiseModel::Options mine = limits();
-  mine.closeEnough = closeEnough;
   PairwiseModel::Result result = all->getModel().minimizeAlike(
-      all->getDomainIds(), mine, hint ? &*hint : nullptr, best.cost());
+      all->getDomainIds(), limits, hint ? &*hint : nullptr, best.cost());
   if (!result.assignment.empty())
     offer(cutsOf(*all, result.assignment));
   return result.lowerBound;
@@ -342,7 +378,7 @@ bool JointSearch::isOver() const {
          (options.timeBudget > 0 && clock.seconds() > options.timeBudget);
 }
 
-void JointSearch::run() {
+void JointSearch::run(llvm::function_ref<void()> raiseBound) {
   tell("degrees");
   std::optional<Assignment> values = solveDegrees();
   bool isLarge = mesh.numDevices() > kMostDevices;
@@ -353,21 +389,33 @@ void JointSearch::run() {
   if (isOver())
     return;
   tell("axes");
-  for (size_t fewCuts : kFewCuts)
-    if (values && !isLarge && !isOver())
-      searchNear(*values, fewCuts);
-  if (!isOver() && isAffordable())
-    searchAll(kSolved);
+  if (!values || isLarge || !best.get())
+    return;
+  while (!isOver() && searchAround(*values))
+    raiseBound();
 }
 
-void JointSearch::refine() {
+void JointSearch::setPatience(unsigned times) {
+  patience = times;
+  if (all)
+    all->getModel().forgetBound();
+}
+
+void JointSearch::runOverAll() {
+  if (!isOver() && isAffordable())
+    searchAll(limits());
+}
+
+void JointSearch::refine(Effort effort) {
   tell("all");
-  if (isAffordable()) {
-    best.raiseBound(searchAll(best.getCloseEnough()));
-    return;
-  }
   PairwiseModel::Options mine = limits();
   mine.closeEnough = best.getCloseEnough();
+  if (effort == Effort::Little && best.getCloseEnough() > 0)
+    mine.farGap = farGap();
+  if (isAffordable()) {
+    best.raiseBound(searchAll(mine));
+    return;
+  }
   PairwiseModel::Result result = degrees.getModel().minimizeAlike(
       degrees.getDomainIds(), mine, nullptr, best.cost());
   best.raiseBound(result.lowerBound);

@@ -47,9 +47,12 @@ public:
 
   /// Whether what is left of the gap is too little to go on. `setCloseEnough`
   /// says how little.
-  bool isClose() const {
-    return best && !isLimited() &&
-           double(cost() - getBound()) <= closeEnough * double(cost());
+  bool isClose() const { return best && !isLimited() && gap() <= closeEnough; }
+
+  /// What the bound leaves open, as a part of the cost.
+  double gap() const {
+    int64_t open = cost() - getBound();
+    return open == 0 ? 0 : double(open) / double(cost());
   }
   void setCloseEnough(double gap) { closeEnough = gap; }
   double getCloseEnough() const { return closeEnough; }
@@ -82,15 +85,27 @@ public:
   JointSearch(const PartitionGraph &graph, const Mesh &mesh,
               const SearchOptions &options, BestPlan &best);
 
-  /// Offers plans to `best`, until it is close to its bound.
-  void run();
+  /// Offers plans to `best`, until it is close to its bound. `raiseBound` may
+  /// raise that whenever there is a better plan.
+  void run(llvm::function_ref<void()> raiseBound);
+
+  /// Offers plans from a search among all, where that is affordable. Another
+  /// call goes on from where this one got.
+  void runOverAll();
+
+  /// Makes so many times as many passes, for as long as they raise the bound at
+  /// all. The search among all plans begins anew: few classes find their
+  /// messages faster.
+  void setPatience(unsigned times);
 
   /// Offers plans that differ from the best in a single axis.
   void improve();
 
   /// Raises the bound of `best`, and offers better plans that this finds. For
-  /// the space that `best` is to be the best of.
-  void refine();
+  /// the space that `best` is to be the best of. Little effort is for a plan
+  /// that is to become better: it ends where the gap is large.
+  enum class Effort { Little, All };
+  void refine(Effort effort);
 
   /// Writes the search among all plans as an integer linear program; false if
   /// that isn't affordable.
@@ -99,6 +114,9 @@ public:
   /// Whether the best plan is close to its bound, or time is up and there is
   /// one.
   bool isOver() const;
+
+  /// Whether the gap is so small that patience may close it.
+  bool isNear() const { return best.gap() <= farGap(); }
 
   /// Whether all plans can be looked at.
   bool isAffordable() const;
@@ -116,14 +134,17 @@ private:
 
   using Domains = std::vector<const AxisSpace::Domain *>;
 
+  double farGap() const;
   PairwiseModel::Options limits() const;
   std::optional<Assignment> solveDegrees();
   void arrange(const Assignment &degrees);
   void arrangeByAxis(const Assignment &degrees);
-  void searchNear(const Assignment &degrees, size_t fewCuts);
+  llvm::SmallVector<unsigned> likelyDegrees(unsigned var,
+                                            unsigned chosen) const;
+  bool searchAround(const Assignment &degrees);
   void tell(llvm::StringRef what) const;
   Domains allArrangements();
-  int64_t searchAll(double closeEnough);
+  int64_t searchAll(const PairwiseModel::Options &limits);
   Domains arrangements(
       llvm::function_ref<llvm::SmallVector<unsigned>(unsigned)> valuesOf);
   std::vector<Cuts> solve(AxisSpace &axes);
@@ -136,6 +157,7 @@ private:
   const PartitionGraph &graph;
   const Mesh &mesh;
   SearchOptions options;
+  unsigned patience = 1;
   BestPlan &best;
   PlanSpace space;
   DegreeSpace degrees;

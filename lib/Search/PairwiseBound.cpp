@@ -641,7 +641,10 @@ PairwiseModel::minimizeAlike(llvm::ArrayRef<unsigned> kinds,
   };
   // From where the last call got.
   bool goesOn = !view || raise();
-  while (goesOn && numRadii < std::size(kRadii)) {
+  auto isFar = [&] {
+    return view && upper - view->bound() > options.farGap * upper;
+  };
+  while (goesOn && !isFar() && numRadii < std::size(kRadii)) {
     unsigned radius = kRadii[numRadii++];
     auto finer = std::make_shared<View>(*this, classify(kinds, radius));
     if (view && finer->numClasses() == view->numClasses()) {
@@ -653,7 +656,7 @@ PairwiseModel::minimizeAlike(llvm::ArrayRef<unsigned> kinds,
     view = std::move(finer);
     goesOn = raise() && (isTried || radius < kRadiusAlike || tryAlike());
   }
-  goesOn = goesOn && (isTried || tryAlike());
+  goesOn = goesOn && !isFar() && (isTried || tryAlike());
   while (goesOn) {
     int64_t before = result.minimum;
     sumOfLeast = view->bound();

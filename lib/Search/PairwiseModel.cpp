@@ -423,6 +423,7 @@ PairwiseModel::Result PairwiseModel::minimize(const Options &options,
   SharedColumns shared;
   double bound = 0;
   size_t left = ~size_t(0);
+  int64_t settled = Forbidden; ///< the minimum of eight passes ago
   for (; result.passes < options.passes && clock.seconds() < options.seconds;
        ++result.passes) {
     for (const Group &group : groups)
@@ -453,6 +454,10 @@ PairwiseModel::Result PairwiseModel::minimize(const Options &options,
     // Often enough at first, where that changes most.
     if (llvm::isPowerOf2_32(result.passes + 1))
       improve(options, result);
+    if (options.settles && result.minimum < Forbidden &&
+        result.minimum == settled)
+      break;
+    settled = result.minimum;
     size_t now = 0;
     for (const Values &values : active)
       now += values.size();

@@ -56,6 +56,10 @@ public:
     int64_t wholeLimit = 0;
     /// The same where something better is looked for among some values.
     int64_t improvementLimit = int64_t(1) << 18;
+    /// Stop when eight passes have found nothing better.
+    bool settles = false;
+    /// Look no closer while the gap is more than this part of the minimum.
+    double farGap = 1;
     /// Drop values that are in nothing better than what is known. What is found
     /// then says nothing about a model that this one was folded from.
     bool prunes = true;
@@ -112,6 +116,12 @@ public:
   /// is the bound alone. Another call goes on from where this one got.
   Result minimizeAlike(llvm::ArrayRef<unsigned> kinds, const Options &options,
                        const Assignment *hint, int64_t known);
+
+  /// Has the next call of minimizeAlike begin anew.
+  void forgetBound() {
+    view = nullptr;
+    numRadii = 0;
+  }
 
   /// Writes the same minimisation as an integer linear program, in LP format.
   void writeIlp(llvm::raw_ostream &os) const;

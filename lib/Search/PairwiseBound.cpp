@@ -41,11 +41,10 @@ static constexpr unsigned kRadiusAlike = 4;
 /// The model as seen from some distance.
 class PairwiseModel::View {
 public:
-  /// Variables of one class look alike.
-  View(const PairwiseModel &model, std::vector<unsigned> classes);
-
-  /// Takes over the messages of a view whose classes these ones refine.
-  void inherit(const View &coarser);
+  /// Variables of one class look alike. Takes over the messages of a view whose
+  /// classes these ones refine, if there is one.
+  View(const PairwiseModel &model, std::vector<unsigned> classes,
+       View *coarser);
 
   unsigned numClasses() const { return classes.size(); }
   double bound() const { return sumOfLeast; }
@@ -114,6 +113,8 @@ private:
   void makeGroups();
   void makeTypes();
   void share(const GroupClass &group);
+  void inheritEdges(View &coarser);
+  void inheritValues(const View &coarser);
   unsigned numberOf(llvm::ArrayRef<unsigned> columns);
   bool isBefore(const End &end) const;
   std::vector<double> &messages(const End &end) {
@@ -149,14 +150,21 @@ private:
 //===----------------------------------------------------------------------===//
 
 PairwiseModel::View::View(const PairwiseModel &model,
-                          std::vector<unsigned> given)
+                          std::vector<unsigned> given, View *coarser)
     : model(model), classOf(std::move(given)) {
   for (auto [var, number] : llvm::enumerate(classOf)) {
     if (number == classes.size())
       classes.emplace_back().domain = model.domains[var];
   }
   makeGroups();
+  if (coarser)
+    inheritEdges(*coarser);
+  else
+    for (const GroupClass &group : groups)
+      share(group);
   makeTypes();
+  if (coarser)
+    inheritValues(*coarser);
 }
 
 unsigned PairwiseModel::View::numberOf(llvm::ArrayRef<unsigned> columns) {
@@ -209,23 +217,24 @@ void PairwiseModel::View::makeGroups() {
         fresh.rowClass = classOf[edge.row];
         fresh.colClass = classOf[edge.col];
         fresh.columnOf = edge.columnOf;
-        fresh.toRow.assign(model.domains[edge.row], 0);
-        fresh.toCol.assign(model.domains[edge.col], 0);
       }
       ++edges.back().perGroup;
     }
-    if (isNew)
-      share(mine);
   }
 }
 
-/// Divides what readers pay among those that can have a column.
+/// Divides what readers pay among those that can have a column; nothing is
+/// moved yet.
 void PairwiseModel::View::share(const GroupClass &group) {
   const Group &example = *group.example;
   unsigned numColumns = example.numColumns;
   std::vector<double> whole = model.costsOfOthers(example);
   auto mine =
       llvm::MutableArrayRef(edges).slice(group.firstEdge, group.numEdges);
+  for (EdgeClass &edge : mine) {
+    edge.toRow.assign(classes[edge.rowClass].domain, 0);
+    edge.toCol.assign(classes[edge.colClass].domain, 0);
+  }
   // A single reader's share is all, and stays so.
   if (example.numEdges == 1 && example.own.empty()) {
     std::vector<double> &table = wholeTables[example.table.data()];
@@ -316,14 +325,37 @@ void PairwiseModel::View::makeTypes() {
   }
 }
 
-void PairwiseModel::View::inherit(const View &coarser) {
+/// Each edge has what the one had that it was a part of; the first part takes
+/// it.
+void PairwiseModel::View::inheritEdges(View &coarser) {
+  wholeTables = std::move(coarser.wholeTables);
+  std::vector<int> heirs(coarser.edges.size(), -1);
+  std::vector<bool> isDone(edges.size(), false);
   for (auto [edge, number] : llvm::enumerate(edgeOf)) {
-    const EdgeClass &from = coarser.edges[coarser.edgeOf[edge]];
+    if (isDone[number])
+      continue;
+    isDone[number] = true;
     EdgeClass &to = edges[number];
-    to.toRow = from.toRow;
-    to.toCol = from.toCol;
-    std::copy(from.ownShare.begin(), from.ownShare.end(), to.ownShare.begin());
+    EdgeClass &from = coarser.edges[coarser.edgeOf[edge]];
+    int &heir = heirs[coarser.edgeOf[edge]];
+    const EdgeClass &source = heir < 0 ? from : edges[heir];
+    to.share = source.share;
+    if (heir < 0) {
+      to.toRow = std::move(from.toRow);
+      to.toCol = std::move(from.toCol);
+      to.ownShare = std::move(from.ownShare);
+      heir = number;
+    } else {
+      to.toRow = source.toRow;
+      to.toCol = source.toCol;
+      to.ownShare = source.ownShare;
+    }
+    if (!to.ownShare.empty())
+      to.share = to.ownShare.data();
   }
+}
+
+void PairwiseModel::View::inheritValues(const View &coarser) {
   for (auto [var, number] : llvm::enumerate(typeOf))
     types[number].active = coarser.types[coarser.typeOf[var]].active;
   sumOfLeast = 0;
@@ -646,14 +678,12 @@ PairwiseModel::minimizeAlike(llvm::ArrayRef<unsigned> kinds,
   };
   while (goesOn && !isFar() && numRadii < std::size(kRadii)) {
     unsigned radius = kRadii[numRadii++];
-    auto finer = std::make_shared<View>(*this, classify(kinds, radius));
-    if (view && finer->numClasses() == view->numClasses()) {
+    std::vector<unsigned> classes = classify(kinds, radius);
+    if (view && *llvm::max_element(classes) + 1 == view->numClasses()) {
       numRadii = std::size(kRadii);
       break;
     }
-    if (view)
-      finer->inherit(*view);
-    view = std::move(finer);
+    view = std::make_shared<View>(*this, std::move(classes), view.get());
     goesOn = raise() && (isTried || radius < kRadiusAlike || tryAlike());
   }
   goesOn = goesOn && !isFar() && (isTried || tryAlike());

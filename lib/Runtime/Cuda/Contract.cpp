@@ -285,6 +285,7 @@ bool cuda::runContraction(Device &device, cudaStream_t stream,
                                       : TOFU_CONTRACT_INPUT_TYPE]));
   if (!contraction.read(words, views, error))
     return device.fail(location, error);
+  contraction.join();
   ++device.context->contractions.calls;
   device.context->contractions.flops += contraction.flops();
   if (contraction.hasNoResult)

@@ -363,6 +363,7 @@ bool host::runContraction(TofuContext &context, const int64_t *words,
     isGood = contraction.read(words, views, error);
   }
   if (isGood) {
+    contraction.join();
     if (wantsTransposed(contraction))
       contraction = contraction.transposed();
     isGood = Executor(context, contraction).run(error);

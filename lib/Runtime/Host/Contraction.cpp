@@ -117,9 +117,7 @@ static bool addDim(std::vector<FoundLoop> &loops, int64_t index, int operand,
   return true;
 }
 
-/// Orders loops by their stride in `operand` and joins neighbours that are one
-/// loop in all tensors.
-static void orderAndJoin(ContractionLoops &loops, Operand operand) {
+void host::orderAndJoin(ContractionLoops &loops, Operand operand) {
   sortFew(loops.begin(), loops.end(),
           [&](const ContractionLoop &a, const ContractionLoop &b) {
             return std::abs(a.strides[operand]) > std::abs(b.strides[operand]);
@@ -156,10 +154,6 @@ static void assignRoles(Contraction &contraction,
                                  : contraction.batch;
     role.push_back(found.loop);
   }
-  orderAndJoin(contraction.batch, kC);
-  orderAndJoin(contraction.rows, kC);
-  orderAndJoin(contraction.columns, kC);
-  orderAndJoin(contraction.inner, kA);
 }
 
 bool Contraction::read(const int64_t *words, const View (&views)[3],
@@ -188,6 +182,13 @@ bool Contraction::read(const int64_t *words, const View (&views)[3],
   }
   assignRoles(*this, loops);
   return true;
+}
+
+void Contraction::join() {
+  orderAndJoin(batch, kC);
+  orderAndJoin(rows, kC);
+  orderAndJoin(columns, kC);
+  orderAndJoin(inner, kA);
 }
 
 Contraction Contraction::transposed() const {

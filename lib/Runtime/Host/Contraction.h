@@ -41,6 +41,10 @@ int64_t numIterations(const ContractionLoops &loops);
 std::optional<int64_t> joinedStride(const ContractionLoops &loops,
                                     Operand operand);
 
+/// Orders loops by their stride in `operand`, largest first, and joins
+/// neighbours that are one loop in all tensors.
+void orderAndJoin(ContractionLoops &loops, Operand operand);
+
 /// C[batch, rows, columns] = or += the sum over `inner` of A[batch, rows,
 /// inner]
 /// * B[batch, inner, columns].
@@ -52,9 +56,13 @@ struct Contraction {
   /// Whether a loop over C, or over what is summed, has no iterations.
   bool hasNoResult = false, hasNoTerms = false;
 
-  /// Reads a table (Runtime.h). False with the reason in `error` if it or the
-  /// sizes make no sense.
+  /// Reads a table (Runtime.h). Loops are those of the table, but for loops of
+  /// one iteration, which are left out. False with the reason in `error` if it
+  /// or the sizes make no sense.
   bool read(const int64_t *words, const View (&views)[3], std::string &error);
+
+  /// Joins what is one loop in all tensors.
+  void join();
 
   /// The same with A and B exchanged: the transposed product.
   Contraction transposed() const;

@@ -18,7 +18,7 @@
 #include "Tofu/Runtime/Backend.h"
 #pragma GCC visibility pop
 
-#include "Device.h"
+#include "Convolution.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -374,6 +374,24 @@ static std::string describe(int gpu) {
          std::to_string(properties.totalGlobalMem >> 20) + " MiB\n";
 }
 
+/// As cuBLASLt and NCCL count.
+static std::string formatVersion(size_t version) {
+  return std::to_string(version / 10000) + "." +
+         std::to_string(version / 100 % 100) + "." +
+         std::to_string(version % 100);
+}
+
+/// A line on the libraries, as they are found when they are loaded.
+static std::string describeLibraries() {
+  int cudart = 0, nccl = 0;
+  cudaRuntimeGetVersion(&cudart);
+  ncclGetVersion(&nccl);
+  return "with CUDA " + std::to_string(cudart / 1000) + "." +
+         std::to_string(cudart / 10 % 100) + ", cuBLASLt " +
+         formatVersion(cublasLtGetVersion()) + ", NCCL " + formatVersion(nccl) +
+         ", " + cuda::describeCudnn() + "\n";
+}
+
 static const char *listDevices(char *error, int64_t errorBytes) {
   static std::string text;
   int gpus = 0;
@@ -384,6 +402,7 @@ static const char *listDevices(char *error, int64_t errorBytes) {
   text.clear();
   for (int gpu = 0; gpu < gpus; ++gpu)
     text += describe(gpu);
+  text += describeLibraries();
   return text.c_str();
 }
 

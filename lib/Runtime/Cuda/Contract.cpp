@@ -7,11 +7,13 @@
 //===----------------------------------------------------------------------===//
 //
 // What is a batch of matrix products in memory is one for cuBLASLt, which
-// counts columns first: C^T = B^T * A^T. A kernel does all else.
+// counts columns first: C^T = B^T * A^T. Convolutions are cuDNN's, where there
+// is one. A kernel does all else, and what the libraries refuse.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Contraction.h"
+#include "Convolution.h"
 #include "Device.h"
 
 #include <algorithm>
@@ -235,6 +237,26 @@ static cublasStatus_t multiply(Device &device, cudaStream_t stream,
       device.workspace, kWorkspaceBytes, stream);
 }
 
+/// Runs what is products of matrices in memory, or their transposes.
+static Outcome runProducts(Device &device, cudaStream_t stream,
+                           Contraction contraction, const char *location) {
+  std::optional<Products> products = asProducts(contraction);
+  if (!products) {
+    contraction = contraction.transposed();
+    products = asProducts(contraction);
+  }
+  if (!products)
+    return Outcome::Refused;
+  cublasStatus_t status = multiply(device, stream, contraction, *products);
+  if (status == CUBLAS_STATUS_SUCCESS)
+    return Outcome::Done;
+  if (status == CUBLAS_STATUS_NOT_SUPPORTED)
+    return Outcome::Refused;
+  device.fail(location, std::string("a contraction: cuBLASLt: ") +
+                            cublasLtGetStatusString(status));
+  return Outcome::Failed;
+}
+
 static bool runKernel(Device &device, cudaStream_t stream,
                       const Contraction &contraction, const char *location) {
   ContractionWork work = {};
@@ -285,29 +307,21 @@ bool cuda::runContraction(Device &device, cudaStream_t stream,
                                       : TOFU_CONTRACT_INPUT_TYPE]));
   if (!contraction.read(words, views, error))
     return device.fail(location, error);
-  contraction.join();
   ++device.context->contractions.calls;
   device.context->contractions.flops += contraction.flops();
   if (contraction.hasNoResult)
     return true;
 
-  std::optional<Products> products;
+  Contraction joined = contraction;
+  joined.join();
+  Outcome outcome = Outcome::Refused;
   if (!contraction.hasNoTerms &&
       takesTypes(contraction.inputType, contraction.outputType)) {
-    products = asProducts(contraction);
-    if (!products) {
-      Contraction transposed = contraction.transposed();
-      products = asProducts(transposed);
-      if (products)
-        contraction = transposed;
-    }
+    outcome = runProducts(device, stream, joined, location);
+    if (outcome == Outcome::Refused)
+      outcome = runConvolution(device, stream, contraction, location);
   }
-  if (!products)
-    return runKernel(device, stream, contraction, location);
-  cublasStatus_t status = multiply(device, stream, contraction, *products);
-  if (status == CUBLAS_STATUS_NOT_SUPPORTED)
-    return runKernel(device, stream, contraction, location);
-  return status == CUBLAS_STATUS_SUCCESS ||
-         device.fail(location, std::string("a contraction: cuBLASLt: ") +
-                                   cublasLtGetStatusString(status));
+  if (outcome == Outcome::Refused)
+    return runKernel(device, stream, joined, location);
+  return outcome == Outcome::Done;
 }

@@ -111,6 +111,7 @@ Device::~Device() {
   closeCommunicators();
   for (auto &entry : blocks)
     cudaFreeAsync(entry.first, streams[TOFU_COMPUTE]);
+  convolutions.reset();
   if (blas)
     cublasLtDestroy(blas);
   cudaFree(workspace);

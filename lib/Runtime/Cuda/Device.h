@@ -116,6 +116,8 @@ struct Device {
   cublasLtHandle_t blas = nullptr;
   void *workspace = nullptr;
   std::map<std::vector<int64_t>, cublasLtMatmulAlgo_t> algorithms;
+  /// What Convolution.cpp keeps, once there has been one.
+  std::shared_ptr<void> convolutions;
 
   ncclComm_t communicator = nullptr;
   std::map<std::vector<int64_t>, ncclComm_t> communicators;
@@ -129,6 +131,9 @@ constexpr int64_t kWorkspaceBytes = 32 << 20;
 inline Device &getDevice(TofuContext &context) {
   return *static_cast<Device *>(context.extension.get());
 }
+
+/// The loops of a copy between views of the same sizes, neighbours joined.
+Region makeRegion(const host::View &to, const host::View &from);
 
 /// Copies, and kernels that combine, on the streams of the devices.
 const host::Mover &getMover();

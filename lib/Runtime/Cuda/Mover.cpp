@@ -21,8 +21,7 @@ using namespace mlir::tofu::cuda;
 using host::Collective;
 using host::View;
 
-/// The loops of a copy between views of the same sizes, neighbours joined.
-static Region makeRegion(const View &to, const View &from) {
+Region cuda::makeRegion(const View &to, const View &from) {
   Region region;
   for (int64_t dim = 0; dim < to.rank; ++dim) {
     int64_t size = to.sizes[dim];

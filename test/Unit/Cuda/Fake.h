@@ -22,6 +22,9 @@ inline std::atomic<int> numNcclCalls{0};
 /// Products that cuBLASLt has done so far.
 inline std::atomic<int> numProducts{0};
 
+/// Contractions that the backend's own kernel has done so far.
+inline std::atomic<int> numContractions{0};
+
 } // namespace mlir::tofu::test
 
 #endif // TOFU_TEST_UNIT_CUDA_FAKE_H

@@ -32,6 +32,10 @@ cudaError_t cudaGetDeviceCount(int *count) {
   *count = numFakeGpus;
   return cudaSuccess;
 }
+cudaError_t cudaRuntimeGetVersion(int *version) {
+  *version = 13000;
+  return cudaSuccess;
+}
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp *properties, int device) {
   *properties = {};
   std::snprintf(properties->name, sizeof(properties->name), "Fake %d", device);

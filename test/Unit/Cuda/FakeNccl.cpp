@@ -57,6 +57,11 @@ static std::mutex worldsMutex;
 static std::map<int, std::shared_ptr<Ranks>> worlds;
 static int numIds = 0;
 
+ncclResult_t ncclGetVersion(int *version) {
+  *version = 22809;
+  return ncclSuccess;
+}
+
 ncclResult_t ncclGetUniqueId(ncclUniqueId *id) {
   std::lock_guard<std::mutex> lock(worldsMutex);
   std::memset(id, 0, sizeof(*id));

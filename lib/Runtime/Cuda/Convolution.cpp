@@ -1,0 +1,574 @@
+//===- Convolution.cpp - Convolutions of the CUDA backend -----------------===//
+//
+// Part of the Tofu project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A plan is made once for each shape, and kept. The library's tensors have
+// strides, but its engines are for images and filters in the same order,
+// channels last or channels before the spatial dims. What is in another order,
+// such as the filters of most programs, is copied. If the library refuses a
+// convolution as it lies in memory, it is asked once more with all in copies
+// without gaps.
+//
+// Replicas must have the same bits, and results those of the serial program but
+// for rounding. So engines that add in an order that changes, that round inputs
+// or sums to fewer bits, or that compute by transforms aren't used.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Convolution.h"
+#include "ConvolutionMatch.h"
+#include "Cudnn.h"
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+
+using namespace mlir::tofu;
+using namespace mlir::tofu::cuda;
+using host::Contraction;
+using host::ContractionLoop;
+using host::ContractionLoops;
+using host::View;
+
+/// Engines that need more than this, and than copies of all tensors into
+/// another layout and back, are passed over.
+static constexpr int64_t kMostWorkspaceBytes = 256 << 20;
+
+/// Of copies. Engines don't ask for more.
+static constexpr int64_t kAlignment = 16;
+
+namespace {
+
+/// A tensor as the library gets it.
+struct PlannedTensor {
+  ConvolutionTensor original, given;
+  bool isCopied;
+};
+
+/// A convolution that the library takes.
+struct Plan {
+  CudnnDescriptor execution;
+  int64_t workspaceBytes = 0;
+  /// x, w and y.
+  std::array<PlannedTensor, 3> tensors;
+  /// Their dims, from the outermost in memory.
+  std::vector<size_t> order;
+  size_t result = 2;
+  /// Whether the library adds to what the result holds. Otherwise, if it is to
+  /// be added, it is from a copy.
+  bool addsToResult = false;
+};
+
+/// What a device keeps of the library.
+struct Convolutions {
+  ~Convolutions() {
+    plans.clear();
+    if (handle)
+      library.destroy(handle);
+  }
+
+  const Cudnn &library = Cudnn::get();
+  cudnnHandle_t handle = nullptr;
+  std::string error;
+  /// Null for what the library refuses.
+  std::map<std::vector<int64_t>, std::unique_ptr<Plan>> plans;
+};
+
+/// Memory of the device for the time of a call.
+class Scratch {
+public:
+  explicit Scratch(Device &device) : device(device) {}
+  ~Scratch() {
+    for (void *block : blocks)
+      device.release(block, Device::Kind::Program);
+  }
+
+  /// Null if there is none.
+  void *allocate(int64_t bytes) {
+    void *block = device.allocate(bytes, Device::Kind::Program);
+    if (block)
+      blocks.push_back(block);
+    return block;
+  }
+
+private:
+  Device &device;
+  std::vector<void *> blocks;
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Layouts
+//===----------------------------------------------------------------------===//
+
+/// The dims of a tensor from the outermost one in memory.
+static std::vector<size_t> getOrder(size_t rank, bool channelsLast) {
+  std::vector<size_t> order(rank);
+  std::iota(order.begin(), order.end(), 0);
+  if (channelsLast)
+    std::rotate(order.begin() + 1, order.begin() + 2, order.end());
+  return order;
+}
+
+static bool hasChannelsLast(const Convolution &convolution) {
+  // Where a tensor has one channel, the others tell.
+  for (const ConvolutionTensor *tensor :
+       {&convolution.x, &convolution.y, &convolution.w}) {
+    if (tensor->sizes[1] == 1)
+      continue;
+    for (size_t dim = 2; dim < tensor->sizes.size(); ++dim)
+      if (tensor->sizes[dim] != 1 && tensor->strides[dim] < tensor->strides[1])
+        return false;
+    return true;
+  }
+  return false;
+}
+
+/// Gives dims of one element the strides that they have where nothing is
+/// between them and the dim inside.
+static void fillStrides(ConvolutionTensor &tensor,
+                        const std::vector<size_t> &order) {
+  int64_t next = 1;
+  for (size_t i = order.size(); i-- > 0;) {
+    size_t dim = order[i];
+    if (tensor.sizes[dim] == 1)
+      tensor.strides[dim] = next;
+    next = tensor.strides[dim] * tensor.sizes[dim];
+  }
+}
+
+static ConvolutionTensor pack(const ConvolutionTensor &tensor,
+                              const std::vector<size_t> &order) {
+  ConvolutionTensor packed = tensor;
+  int64_t next = 1;
+  for (size_t i = order.size(); i-- > 0;) {
+    packed.strides[order[i]] = next;
+    next *= tensor.sizes[order[i]];
+  }
+  return packed;
+}
+
+static bool isOrdered(const ConvolutionTensor &tensor,
+                      const std::vector<size_t> &order) {
+  for (size_t i = 1; i < order.size(); ++i)
+    if (tensor.strides[order[i - 1]] < tensor.strides[order[i]])
+      return false;
+  return tensor.strides[order.back()] == 1;
+}
+
+/// Which of x, w and y are copied: first as few as may do, then all that isn't
+/// without gaps, and a result of f32 or f64 to which the library may not add.
+static std::vector<std::array<bool, 3>>
+getCopies(const std::array<PlannedTensor, 3> &tensors,
+          const std::vector<size_t> &order, size_t result, bool copiesResult) {
+  std::array<bool, 3> few, all;
+  for (size_t i = 0; i < 3; ++i) {
+    const ConvolutionTensor &original = tensors[i].original;
+    few[i] = !isOrdered(original, order);
+    all[i] = original.strides != pack(original, order).strides ||
+             (i == result && copiesResult);
+  }
+  return few == all ? std::vector{few} : std::vector{few, all};
+}
+
+/// The tensor in `data`, its dims in `order`.
+static View viewOf(const ConvolutionTensor &tensor, void *data,
+                   const std::vector<size_t> &order) {
+  View view;
+  view.data = static_cast<char *>(data);
+  for (size_t dim : order) {
+    view.sizes[view.rank] = tensor.sizes[dim];
+    view.strides[view.rank++] = tensor.strides[dim];
+  }
+  return view;
+}
+
+//===----------------------------------------------------------------------===//
+// Plans
+//===----------------------------------------------------------------------===//
+
+static cudnnDataType_t getType(int64_t type) {
+  switch (type) {
+  case TOFU_F64:
+    return CUDNN_DATA_DOUBLE;
+  case TOFU_F16:
+    return CUDNN_DATA_HALF;
+  case TOFU_BF16:
+    return CUDNN_DATA_BFLOAT16;
+  default:
+    return CUDNN_DATA_FLOAT;
+  }
+}
+
+static bool isFull(int64_t type) {
+  return type == TOFU_F32 || type == TOFU_F64;
+}
+
+/// Images and filters of one type; sums in f32 may stay in it.
+static bool takesTypes(int64_t input, int64_t output) {
+  return input == output || (output == TOFU_F32 && input != TOFU_F64);
+}
+
+static int64_t getAlignment(const void *memory) {
+  int64_t address = reinterpret_cast<intptr_t>(memory) | kAlignment;
+  return address & -address;
+}
+
+/// All that a plan depends on.
+static std::vector<int64_t> getKey(const Contraction &contraction) {
+  std::vector<int64_t> key = {contraction.inputType, contraction.outputType,
+                              contraction.accumulate};
+  for (const char *data : contraction.data)
+    key.push_back(getAlignment(data));
+  for (const ContractionLoops *loops :
+       {&contraction.batch, &contraction.rows, &contraction.columns,
+        &contraction.inner}) {
+    key.push_back(loops->size());
+    for (const ContractionLoop &loop : *loops) {
+      key.push_back(loop.size);
+      key.insert(key.end(), loop.strides, loop.strides + 3);
+    }
+  }
+  return key;
+}
+
+namespace {
+
+/// Makes the plan of one contraction.
+class Planner {
+public:
+  Planner(Convolutions &convolutions, const Contraction &contraction)
+      : library(convolutions.library), handle(convolutions.handle),
+        contraction(contraction) {}
+
+  /// Null if the library takes it in no way.
+  std::unique_ptr<Plan> plan();
+
+private:
+  std::unique_ptr<Plan> plan(const Convolution &convolution);
+  int64_t getBytes(const ConvolutionTensor &tensor) const {
+    return host::elementBytes(tensor.operand == host::kC
+                                  ? contraction.outputType
+                                  : contraction.inputType);
+  }
+  bool finish(Plan &plan, const Convolution &convolution);
+  bool makeTensor(CudnnDescriptor &descriptor, const PlannedTensor &tensor,
+                  int64_t id);
+  bool makeWindow(CudnnDescriptor &window, const Convolution &convolution);
+  bool makeOperation(CudnnDescriptor &operation, const Plan &plan,
+                     const Convolution &convolution,
+                     const CudnnDescriptor (&tensors)[3],
+                     const CudnnDescriptor &window);
+  bool chooseEngine(Plan &plan, const CudnnDescriptor &graph,
+                    cudnnBackendHeurMode_t mode);
+  bool tryEngine(Plan &plan, const CudnnDescriptor &config);
+  CudnnDescriptor make(cudnnBackendDescriptorType_t type) const {
+    return CudnnDescriptor(library, type);
+  }
+
+  const Cudnn &library;
+  cudnnHandle_t handle;
+  const Contraction &contraction;
+};
+
+} // namespace
+
+bool Planner::makeTensor(CudnnDescriptor &descriptor,
+                         const PlannedTensor &tensor, int64_t id) {
+  const ConvolutionTensor &given = tensor.given;
+  int64_t type = given.operand == host::kC ? contraction.outputType
+                                           : contraction.inputType;
+  int64_t alignment = tensor.isCopied
+                          ? kAlignment
+                          : getAlignment(contraction.data[given.operand]);
+  descriptor = make(CUDNN_BACKEND_TENSOR_DESCRIPTOR);
+  return descriptor
+      .set(CUDNN_ATTR_TENSOR_DATA_TYPE, CUDNN_TYPE_DATA_TYPE, getType(type))
+      .set(CUDNN_ATTR_TENSOR_DIMENSIONS, given.sizes)
+      .set(CUDNN_ATTR_TENSOR_STRIDES, given.strides)
+      .set(CUDNN_ATTR_TENSOR_UNIQUE_ID, id)
+      .set(CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT, alignment)
+      .finalize();
+}
+
+bool Planner::makeWindow(CudnnDescriptor &window,
+                         const Convolution &convolution) {
+  const std::vector<int64_t> noPadding(convolution.stride.size(), 0);
+  window = make(CUDNN_BACKEND_CONVOLUTION_DESCRIPTOR);
+  return window
+      .set(CUDNN_ATTR_CONVOLUTION_COMP_TYPE, CUDNN_TYPE_DATA_TYPE,
+           contraction.outputType == TOFU_F64 ? CUDNN_DATA_DOUBLE
+                                              : CUDNN_DATA_FLOAT)
+      .set(CUDNN_ATTR_CONVOLUTION_CONV_MODE, CUDNN_TYPE_CONVOLUTION_MODE,
+           CUDNN_CROSS_CORRELATION)
+      .set(CUDNN_ATTR_CONVOLUTION_SPATIAL_DIMS,
+           static_cast<int64_t>(convolution.stride.size()))
+      .set(CUDNN_ATTR_CONVOLUTION_FILTER_STRIDES, convolution.stride)
+      .set(CUDNN_ATTR_CONVOLUTION_DILATIONS, convolution.dilation)
+      .set(CUDNN_ATTR_CONVOLUTION_PRE_PADDINGS, noPadding)
+      .set(CUDNN_ATTR_CONVOLUTION_POST_PADDINGS, noPadding)
+      .finalize();
+}
+
+bool Planner::makeOperation(CudnnDescriptor &operation, const Plan &plan,
+                            const Convolution &convolution,
+                            const CudnnDescriptor (&tensors)[3],
+                            const CudnnDescriptor &window) {
+  auto setScale = [&](cudnnBackendAttributeName_t name, float scale) {
+    if (contraction.outputType == TOFU_F64)
+      operation.set(name, CUDNN_TYPE_DOUBLE, static_cast<double>(scale));
+    else
+      operation.set(name, CUDNN_TYPE_FLOAT, scale);
+  };
+  if (convolution.isFilterGradient) {
+    operation =
+        make(CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_FILTER_DESCRIPTOR);
+    operation.set(CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_CONV_DESC, window)
+        .set(CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_X, tensors[0])
+        .set(CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_DW, tensors[1])
+        .set(CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_DY, tensors[2]);
+    setScale(CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_ALPHA, 1);
+    setScale(CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_BETA,
+             plan.addsToResult);
+  } else {
+    operation = make(CUDNN_BACKEND_OPERATION_CONVOLUTION_FORWARD_DESCRIPTOR);
+    operation.set(CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_CONV_DESC, window)
+        .set(CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_X, tensors[0])
+        .set(CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_W, tensors[1])
+        .set(CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_Y, tensors[2]);
+    setScale(CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_ALPHA, 1);
+    setScale(CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_BETA, plan.addsToResult);
+  }
+  return operation.finalize();
+}
+
+bool Planner::tryEngine(Plan &plan, const CudnnDescriptor &config) {
+  if (!isExact(library, config, contraction.inputType == TOFU_F32))
+    return false;
+  CudnnDescriptor execution = make(CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR);
+  if (!execution
+           .set(CUDNN_ATTR_EXECUTION_PLAN_HANDLE, CUDNN_TYPE_HANDLE, handle)
+           .set(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, config)
+           .finalize())
+    return false;
+  std::vector<int64_t> workspace = execution.getValues<int64_t>(
+      CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE, CUDNN_TYPE_INT64, 1);
+  int64_t most = kMostWorkspaceBytes;
+  for (const PlannedTensor &tensor : plan.tensors)
+    most += 2 * tensor.given.volume() * getBytes(tensor.given);
+  if (workspace.empty() || workspace[0] > most)
+    return false;
+  plan.workspaceBytes = workspace[0];
+  plan.execution = std::move(execution);
+  return true;
+}
+
+/// Takes the first engine of the library's list that will do.
+bool Planner::chooseEngine(Plan &plan, const CudnnDescriptor &graph,
+                           cudnnBackendHeurMode_t mode) {
+  CudnnDescriptor heuristics = make(CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR);
+  if (!heuristics.set(CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH, graph)
+           .set(CUDNN_ATTR_ENGINEHEUR_MODE, CUDNN_TYPE_HEUR_MODE, mode)
+           .finalize())
+    return false;
+  std::vector<CudnnDescriptor> configs = getConfigs(library, heuristics);
+  return std::any_of(configs.begin(), configs.end(),
+                     [&](auto &config) { return tryEngine(plan, config); });
+}
+
+/// What objects are made from lives until the plan is made.
+bool Planner::finish(Plan &plan, const Convolution &convolution) {
+  CudnnDescriptor tensors[3], window, operation;
+  for (int i = 0; i < 3; ++i)
+    if (!makeTensor(tensors[i], plan.tensors[i], i))
+      return false;
+  if (!makeWindow(window, convolution) ||
+      !makeOperation(operation, plan, convolution, tensors, window))
+    return false;
+  CudnnDescriptor graph = make(CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR);
+  if (!graph.set(CUDNN_ATTR_OPERATIONGRAPH_HANDLE, CUDNN_TYPE_HANDLE, handle)
+           .set(CUDNN_ATTR_OPERATIONGRAPH_OPS, operation)
+           .finalize())
+    return false;
+  return chooseEngine(plan, graph, CUDNN_HEUR_MODE_A) ||
+         chooseEngine(plan, graph, CUDNN_HEUR_MODE_FALLBACK);
+}
+
+std::unique_ptr<Plan> Planner::plan(const Convolution &convolution) {
+  auto plan = std::make_unique<Plan>();
+  plan->order =
+      getOrder(convolution.x.sizes.size(), hasChannelsLast(convolution));
+  const std::vector<size_t> &order = plan->order;
+  plan->result = convolution.isFilterGradient ? 1 : 2;
+  const ConvolutionTensor *tensors[] = {&convolution.x, &convolution.w,
+                                        &convolution.y};
+  for (int i = 0; i < 3; ++i) {
+    plan->tensors[i].original = *tensors[i];
+    fillStrides(plan->tensors[i].original, order);
+  }
+  // A sum of f16 is rounded once, so what is there must be a part of it.
+  bool mayAdd = contraction.accumulate && isFull(contraction.outputType);
+  for (const std::array<bool, 3> &copies :
+       getCopies(plan->tensors, order, plan->result, mayAdd)) {
+    for (int i = 0; i < 3; ++i) {
+      PlannedTensor &tensor = plan->tensors[i];
+      tensor.isCopied = copies[i];
+      tensor.given = copies[i] ? pack(tensor.original, order) : tensor.original;
+    }
+    plan->addsToResult =
+        contraction.accumulate && !(mayAdd && copies[plan->result]);
+    if (finish(*plan, convolution))
+      return plan;
+  }
+  return nullptr;
+}
+
+std::unique_ptr<Plan> Planner::plan() {
+  for (const Convolution &convolution : matchConvolutions(contraction))
+    if (std::unique_ptr<Plan> found = plan(convolution))
+      return found;
+  return nullptr;
+}
+
+//===----------------------------------------------------------------------===//
+// Runs
+//===----------------------------------------------------------------------===//
+
+/// Without a handle if there is no library to use. One of another version is an
+/// error: whoever put it there means it to be used.
+static Convolutions &getConvolutions(Device &device) {
+  if (!device.convolutions) {
+    auto made = std::make_shared<Convolutions>();
+    if (made->library.isUsable())
+      made->error = made->library.checkVersion();
+    if (made->library.isUsable() && made->error.empty() &&
+        made->library.create(&made->handle) != CUDNN_STATUS_SUCCESS)
+      made->handle = nullptr;
+    device.convolutions = made;
+  }
+  return *static_cast<Convolutions *>(device.convolutions.get());
+}
+
+static std::unique_ptr<Plan> &findPlan(Convolutions &convolutions,
+                                       const Contraction &contraction) {
+  std::vector<int64_t> key = getKey(contraction);
+  auto known = convolutions.plans.find(key);
+  if (known == convolutions.plans.end())
+    known = convolutions.plans
+                .emplace(key, Planner(convolutions, contraction).plan())
+                .first;
+  return known->second;
+}
+
+static cudnnStatus_t execute(Convolutions &convolutions, cudaStream_t stream,
+                             const Plan &plan, void *(&data)[3],
+                             void *workspace) {
+  const int64_t ids[] = {0, 1, 2};
+  CudnnDescriptor pack(convolutions.library,
+                       CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR);
+  pack.set(CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, CUDNN_TYPE_INT64, 3, ids)
+      .set(CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, CUDNN_TYPE_VOID_PTR, 3, data)
+      .set(CUDNN_ATTR_VARIANT_PACK_WORKSPACE, CUDNN_TYPE_VOID_PTR, workspace);
+  if (!pack.finalize())
+    return CUDNN_STATUS_BAD_PARAM;
+  cudnnStatus_t status =
+      convolutions.library.setStream(convolutions.handle, stream);
+  if (status != CUDNN_STATUS_SUCCESS)
+    return status;
+  return convolutions.library.execute(convolutions.handle, plan.execution.get(),
+                                      pack.get());
+}
+
+static std::string describe(const Cudnn &library, cudnnStatus_t status) {
+  char last[256] = "";
+  library.getLastErrorString(last, sizeof(last));
+  std::string message =
+      std::string("a convolution: cuDNN: ") + library.getErrorString(status);
+  return *last ? message + ", " + last : message;
+}
+
+/// Copies what the library reads, runs it, and brings back the result.
+static Outcome run(Device &device, Convolutions &convolutions,
+                   cudaStream_t stream, const Contraction &contraction,
+                   const Plan &plan, const char *location) {
+  Scratch scratch(device);
+  void *data[3], *workspace = nullptr;
+  int64_t bytes[3];
+  View original[3], given[3];
+  bool hasMemory = true;
+  for (size_t i = 0; i < 3; ++i) {
+    const PlannedTensor &tensor = plan.tensors[i];
+    bytes[i] = host::elementBytes(i == plan.result ? contraction.outputType
+                                                   : contraction.inputType);
+    data[i] = contraction.data[tensor.original.operand];
+    original[i] = viewOf(tensor.original, data[i], plan.order);
+    if (tensor.isCopied)
+      data[i] = scratch.allocate(tensor.given.volume() * bytes[i]);
+    hasMemory = hasMemory && data[i];
+    given[i] = viewOf(tensor.given, data[i], plan.order);
+  }
+  if (plan.workspaceBytes)
+    workspace = scratch.allocate(plan.workspaceBytes);
+  if (!hasMemory || (plan.workspaceBytes && !workspace))
+    return Outcome::Refused;
+  auto copy = [&](size_t i, const View &to, const View &from) {
+    return device.check(
+        launchCopy(stream, makeRegion(to, from), to.data, from.data, bytes[i]),
+        location, "a copy for a convolution");
+  };
+  for (size_t i = 0; i < 3; ++i) {
+    bool isRead = i != plan.result || plan.addsToResult;
+    if (plan.tensors[i].isCopied && isRead && !copy(i, given[i], original[i]))
+      return Outcome::Failed;
+  }
+  cudnnStatus_t status = execute(convolutions, stream, plan, data, workspace);
+  if (CUDNN_STATUS_CATEGORY(status) == CUDNN_STATUS_NOT_SUPPORTED)
+    return Outcome::Refused;
+  if (status != CUDNN_STATUS_SUCCESS) {
+    device.fail(location, describe(convolutions.library, status));
+    return Outcome::Failed;
+  }
+  size_t result = plan.result;
+  if (!plan.tensors[result].isCopied)
+    return Outcome::Done;
+  const View &to = original[result], &from = given[result];
+  bool isGood =
+      contraction.accumulate && !plan.addsToResult
+          ? device.check(launchCombine(stream, makeRegion(to, from), to.data,
+                                       from.data, TOFU_COMBINE_SUM,
+                                       contraction.outputType),
+                         location, "a sum for a convolution")
+          : copy(result, to, from);
+  return isGood ? Outcome::Done : Outcome::Failed;
+}
+
+Outcome cuda::runConvolution(Device &device, cudaStream_t stream,
+                             const Contraction &contraction,
+                             const char *location) {
+  // Memory comes in the order of the compute stream, where programs have their
+  // contractions.
+  if (!takesTypes(contraction.inputType, contraction.outputType) ||
+      stream != device.streams[TOFU_COMPUTE])
+    return Outcome::Refused;
+  Convolutions &convolutions = getConvolutions(device);
+  if (!convolutions.error.empty()) {
+    device.fail(location, "a convolution: " + convolutions.error);
+    return Outcome::Failed;
+  }
+  if (!convolutions.handle)
+    return Outcome::Refused;
+  const std::unique_ptr<Plan> &plan = findPlan(convolutions, contraction);
+  return plan ? run(device, convolutions, stream, contraction, *plan, location)
+              : Outcome::Refused;
+}
+
+std::string cuda::describeCudnn() {
+  const Cudnn &library = Cudnn::get();
+  return library.isUsable() ? "cuDNN " + library.getVersionText()
+                            : "no cuDNN: " + library.whyNot;
+}

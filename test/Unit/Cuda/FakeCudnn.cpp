@@ -1,0 +1,625 @@
+//===- FakeCudnn.cpp - Convolutions by definition -------------------------===//
+//
+// Part of the Tofu project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A library of the name of cuDNN that computes what its descriptors say, on the
+// host. It is strict about them: attributes have the right type and number, all
+// that one needs is there before it is finalized, sizes fit each other, and x,
+// w and y are in the same order. Its list of engines begins with ones that must
+// not be taken, which compute something else.
+//
+//===----------------------------------------------------------------------===//
+
+#include "FakeCudnn.h"
+#include "Tofu/Runtime/Half.h"
+
+#include <cstdio>
+#include <cstring>
+#include <functional>
+#include <map>
+#include <memory>
+#include <numeric>
+#include <vector>
+
+using namespace mlir::tofu;
+using test::FakeCudnn;
+
+static FakeCudnn fake;
+
+FakeCudnn *test::tofuGetFakeCudnn() { return &fake; }
+
+//===----------------------------------------------------------------------===//
+// Descriptors
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+struct Operation;
+
+struct Object {
+  cudnnBackendDescriptorType_t type;
+  bool isFinal = false;
+  std::map<cudnnBackendAttributeName_t, std::vector<char>> values;
+  /// Of an engine, its configuration, or a plan.
+  int engine = -1;
+  /// Of a plan, which outlives what it was made from.
+  std::shared_ptr<const Operation> operation;
+
+  template <typename T>
+  std::vector<T> getAll(cudnnBackendAttributeName_t name) const {
+    auto found = values.find(name);
+    if (found == values.end())
+      return {};
+    std::vector<T> result(found->second.size() / sizeof(T));
+    std::memcpy(result.data(), found->second.data(), found->second.size());
+    return result;
+  }
+  template <typename T>
+  T get(cudnnBackendAttributeName_t name) const {
+    return getAll<T>(name).at(0);
+  }
+  const Object &getObject(cudnnBackendAttributeName_t name) const {
+    return *get<const Object *>(name);
+  }
+  bool has(std::vector<cudnnBackendAttributeName_t> names) const {
+    for (cudnnBackendAttributeName_t name : names)
+      if (!values.count(name))
+        return false;
+    return true;
+  }
+};
+
+/// What the library's engines are, in the order of the list.
+enum Engine {
+  kTensorCore,
+  kRandom,
+  kDownConverting,
+  kHuge,
+  kGood,
+  kNumEngines
+};
+
+struct Tensor {
+  explicit Tensor(const Object &object)
+      : type(object.get<cudnnDataType_t>(CUDNN_ATTR_TENSOR_DATA_TYPE)),
+        sizes(object.getAll<int64_t>(CUDNN_ATTR_TENSOR_DIMENSIONS)),
+        strides(object.getAll<int64_t>(CUDNN_ATTR_TENSOR_STRIDES)),
+        id(object.get<int64_t>(CUDNN_ATTR_TENSOR_UNIQUE_ID)),
+        alignment(object.get<int64_t>(CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT)) {}
+
+  int64_t offset(const std::vector<int64_t> &index) const {
+    return std::inner_product(index.begin(), index.end(), strides.begin(),
+                              int64_t(0));
+  }
+
+  cudnnDataType_t type;
+  std::vector<int64_t> sizes, strides;
+  int64_t id, alignment;
+};
+
+/// An operation: which one, its tensors, and how windows slide.
+struct Operation {
+  explicit Operation(const Object &object);
+
+  bool isFilterGradient;
+  Tensor x, w, y;
+  double beta;
+  cudnnDataType_t computeType;
+  std::vector<int64_t> stride, dilation;
+
+  const Tensor &result() const { return isFilterGradient ? w : y; }
+};
+
+} // namespace
+
+static bool isFilterGradientOp(const Object &object) {
+  return object.type ==
+         CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_FILTER_DESCRIPTOR;
+}
+
+static const Object &getTensor(const Object &object, char which) {
+  bool isGradient = isFilterGradientOp(object);
+  switch (which) {
+  case 'x':
+    return object.getObject(isGradient
+                                ? CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_X
+                                : CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_X);
+  case 'w':
+    return object.getObject(isGradient
+                                ? CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_DW
+                                : CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_W);
+  default:
+    return object.getObject(isGradient
+                                ? CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_DY
+                                : CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_Y);
+  }
+}
+
+Operation::Operation(const Object &object)
+    : isFilterGradient(isFilterGradientOp(object)), x(getTensor(object, 'x')),
+      w(getTensor(object, 'w')), y(getTensor(object, 'y')) {
+  const Object &window = object.getObject(
+      isFilterGradient ? CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_CONV_DESC
+                       : CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_CONV_DESC);
+  computeType = window.get<cudnnDataType_t>(CUDNN_ATTR_CONVOLUTION_COMP_TYPE);
+  stride = window.getAll<int64_t>(CUDNN_ATTR_CONVOLUTION_FILTER_STRIDES);
+  dilation = window.getAll<int64_t>(CUDNN_ATTR_CONVOLUTION_DILATIONS);
+  auto name = isFilterGradient
+                  ? CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_BETA
+                  : CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_BETA;
+  beta = computeType == CUDNN_DATA_DOUBLE ? object.get<double>(name)
+                                          : object.get<float>(name);
+}
+
+/// The dims of more than one element, from the outermost in memory; an empty
+/// list if two have the same stride.
+static std::vector<size_t> getOrder(const Tensor &tensor) {
+  std::multimap<int64_t, size_t, std::greater<>> byStride;
+  for (size_t dim = 0; dim < tensor.sizes.size(); ++dim)
+    byStride.insert({tensor.strides[dim], dim});
+  std::vector<size_t> order;
+  for (auto [stride, dim] : byStride)
+    if (tensor.sizes[dim] > 1)
+      order.push_back(dim);
+  return order;
+}
+
+/// True if the dims of the tensor are in that order, innermost without a gap.
+static bool isInOrder(const Tensor &tensor, bool channelsLast) {
+  size_t rank = tensor.sizes.size();
+  std::vector<size_t> expected = {0};
+  if (!channelsLast)
+    expected.push_back(1);
+  for (size_t dim = 2; dim < rank; ++dim)
+    expected.push_back(dim);
+  if (channelsLast)
+    expected.push_back(1);
+  std::vector<size_t> large;
+  for (size_t dim : expected)
+    if (tensor.sizes[dim] > 1)
+      large.push_back(dim);
+  return getOrder(tensor) == large && tensor.strides[expected.back()] == 1;
+}
+
+static bool isPacked(const Tensor &tensor) {
+  int64_t volume = 1, last = 0;
+  for (size_t dim = 0; dim < tensor.sizes.size(); ++dim) {
+    volume *= tensor.sizes[dim];
+    last += (tensor.sizes[dim] - 1) * tensor.strides[dim];
+  }
+  return last == volume - 1;
+}
+
+/// True if the sizes are those of a convolution.
+static bool fits(const Operation &operation) {
+  const Tensor &x = operation.x, &w = operation.w, &y = operation.y;
+  size_t rank = x.sizes.size();
+  if (w.sizes.size() != rank || y.sizes.size() != rank || rank < 4 ||
+      rank > 5 || operation.stride.size() != rank - 2 ||
+      operation.dilation.size() != rank - 2)
+    return false;
+  int64_t groups = x.sizes[1] / w.sizes[1];
+  if (x.sizes[0] != y.sizes[0] || w.sizes[0] != y.sizes[1] ||
+      x.sizes[1] != groups * w.sizes[1] || w.sizes[0] % groups)
+    return false;
+  for (size_t i = 0; i < rank - 2; ++i) {
+    int64_t window = operation.dilation[i] * (w.sizes[i + 2] - 1) + 1;
+    if (x.sizes[i + 2] < window ||
+        (x.sizes[i + 2] - window) / operation.stride[i] + 1 != y.sizes[i + 2])
+      return false;
+  }
+  return true;
+}
+
+static bool takesTypes(const Operation &operation) {
+  cudnnDataType_t input = operation.x.type;
+  const Tensor &other = operation.isFilterGradient ? operation.y : operation.w;
+  bool isDouble = input == CUDNN_DATA_DOUBLE;
+  return other.type == input &&
+         (operation.result().type == input ||
+          (operation.result().type == CUDNN_DATA_FLOAT && !isDouble)) &&
+         operation.computeType ==
+             (isDouble ? CUDNN_DATA_DOUBLE : CUDNN_DATA_FLOAT);
+}
+
+static bool takesLayouts(const Operation &operation) {
+  const Tensor *all[] = {&operation.x, &operation.w, &operation.y};
+  for (bool channelsLast : {false, true}) {
+    bool isGood = true;
+    for (const Tensor *tensor : all)
+      isGood = isGood && isInOrder(*tensor, channelsLast) &&
+               (!fake.refusesGaps || isPacked(*tensor));
+    if (isGood)
+      return true;
+  }
+  return false;
+}
+
+static cudnnStatus_t finalizeOperation(const Object &object) {
+  Operation operation(object);
+  return fits(operation) && takesTypes(operation) ? CUDNN_STATUS_SUCCESS
+                                                  : CUDNN_STATUS_BAD_PARAM;
+}
+
+static bool hasAllAttributes(const Object &object) {
+  switch (object.type) {
+  case CUDNN_BACKEND_TENSOR_DESCRIPTOR:
+    return object.has({CUDNN_ATTR_TENSOR_DATA_TYPE,
+                       CUDNN_ATTR_TENSOR_DIMENSIONS, CUDNN_ATTR_TENSOR_STRIDES,
+                       CUDNN_ATTR_TENSOR_UNIQUE_ID,
+                       CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT});
+  case CUDNN_BACKEND_CONVOLUTION_DESCRIPTOR:
+    return object.has({CUDNN_ATTR_CONVOLUTION_COMP_TYPE,
+                       CUDNN_ATTR_CONVOLUTION_CONV_MODE,
+                       CUDNN_ATTR_CONVOLUTION_DILATIONS,
+                       CUDNN_ATTR_CONVOLUTION_FILTER_STRIDES,
+                       CUDNN_ATTR_CONVOLUTION_POST_PADDINGS,
+                       CUDNN_ATTR_CONVOLUTION_PRE_PADDINGS,
+                       CUDNN_ATTR_CONVOLUTION_SPATIAL_DIMS});
+  case CUDNN_BACKEND_OPERATION_CONVOLUTION_FORWARD_DESCRIPTOR:
+    return object.has({CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_ALPHA,
+                       CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_BETA,
+                       CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_CONV_DESC,
+                       CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_W,
+                       CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_X,
+                       CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_Y});
+  case CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_FILTER_DESCRIPTOR:
+    return object.has({CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_ALPHA,
+                       CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_BETA,
+                       CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_CONV_DESC,
+                       CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_DW,
+                       CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_X,
+                       CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_DY});
+  case CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR:
+    return object.has(
+        {CUDNN_ATTR_OPERATIONGRAPH_HANDLE, CUDNN_ATTR_OPERATIONGRAPH_OPS});
+  case CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR:
+    return object.has(
+        {CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH, CUDNN_ATTR_ENGINEHEUR_MODE});
+  case CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR:
+    return object.has({CUDNN_ATTR_EXECUTION_PLAN_HANDLE,
+                       CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG});
+  case CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR:
+    return object.has({CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS,
+                       CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS,
+                       CUDNN_ATTR_VARIANT_PACK_WORKSPACE});
+  default:
+    return false;
+  }
+}
+
+static int64_t getBytes(cudnnBackendAttributeType_t type) {
+  switch (type) {
+  case CUDNN_TYPE_INT64:
+  case CUDNN_TYPE_DOUBLE:
+  case CUDNN_TYPE_HANDLE:
+  case CUDNN_TYPE_VOID_PTR:
+  case CUDNN_TYPE_BACKEND_DESCRIPTOR:
+    return 8;
+  default:
+    return 4;
+  }
+}
+
+static cudnnBackendAttributeType_t getType(cudnnBackendAttributeName_t name) {
+  switch (name) {
+  case CUDNN_ATTR_TENSOR_DATA_TYPE:
+  case CUDNN_ATTR_CONVOLUTION_COMP_TYPE:
+    return CUDNN_TYPE_DATA_TYPE;
+  case CUDNN_ATTR_CONVOLUTION_CONV_MODE:
+    return CUDNN_TYPE_CONVOLUTION_MODE;
+  case CUDNN_ATTR_ENGINEHEUR_MODE:
+    return CUDNN_TYPE_HEUR_MODE;
+  case CUDNN_ATTR_OPERATIONGRAPH_HANDLE:
+  case CUDNN_ATTR_EXECUTION_PLAN_HANDLE:
+    return CUDNN_TYPE_HANDLE;
+  case CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS:
+  case CUDNN_ATTR_VARIANT_PACK_WORKSPACE:
+    return CUDNN_TYPE_VOID_PTR;
+  case CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_ALPHA:
+  case CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_BETA:
+  case CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_ALPHA:
+  case CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_BETA:
+    return CUDNN_TYPE_FLOAT;
+  case CUDNN_ATTR_TENSOR_DIMENSIONS:
+  case CUDNN_ATTR_TENSOR_STRIDES:
+  case CUDNN_ATTR_TENSOR_UNIQUE_ID:
+  case CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT:
+  case CUDNN_ATTR_CONVOLUTION_DILATIONS:
+  case CUDNN_ATTR_CONVOLUTION_FILTER_STRIDES:
+  case CUDNN_ATTR_CONVOLUTION_PRE_PADDINGS:
+  case CUDNN_ATTR_CONVOLUTION_POST_PADDINGS:
+  case CUDNN_ATTR_CONVOLUTION_SPATIAL_DIMS:
+  case CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS:
+    return CUDNN_TYPE_INT64;
+  default:
+    return CUDNN_TYPE_BACKEND_DESCRIPTOR;
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Execution
+//===----------------------------------------------------------------------===//
+
+static double load(cudnnDataType_t type, const char *memory, int64_t at) {
+  switch (type) {
+  case CUDNN_DATA_FLOAT:
+    return reinterpret_cast<const float *>(memory)[at];
+  case CUDNN_DATA_HALF:
+    return floatFromHalf(reinterpret_cast<const uint16_t *>(memory)[at]);
+  case CUDNN_DATA_BFLOAT16:
+    return floatFromBFloat(reinterpret_cast<const uint16_t *>(memory)[at]);
+  default:
+    return reinterpret_cast<const double *>(memory)[at];
+  }
+}
+
+static void store(cudnnDataType_t type, char *memory, int64_t at,
+                  double value) {
+  switch (type) {
+  case CUDNN_DATA_FLOAT:
+    reinterpret_cast<float *>(memory)[at] = static_cast<float>(value);
+    break;
+  case CUDNN_DATA_HALF:
+    reinterpret_cast<uint16_t *>(memory)[at] =
+        halfFromFloat(static_cast<float>(value));
+    break;
+  case CUDNN_DATA_BFLOAT16:
+    reinterpret_cast<uint16_t *>(memory)[at] =
+        bfloatFromFloat(static_cast<float>(value));
+    break;
+  default:
+    reinterpret_cast<double *>(memory)[at] = value;
+    break;
+  }
+}
+
+/// Calls `visit` with each index of those sizes.
+static void
+forEach(const std::vector<int64_t> &sizes,
+        const std::function<void(const std::vector<int64_t> &)> &visit) {
+  std::vector<int64_t> index(sizes.size());
+  for (;;) {
+    visit(index);
+    size_t dim = sizes.size();
+    while (dim > 0 && ++index[dim - 1] == sizes[dim - 1])
+      index[--dim] = 0;
+    if (dim == 0)
+      return;
+  }
+}
+
+/// Sums are kept beside the result, which they are added to in the end.
+static void convolve(const Operation &operation, const char *x, char *w,
+                     char *y) {
+  const Tensor &ofX = operation.x, &ofW = operation.w, &ofY = operation.y;
+  const Tensor &result = operation.result();
+  char *memory = operation.isFilterGradient ? w : y;
+  std::map<int64_t, double> sums;
+  int64_t channels = ofW.sizes[1],
+          perGroup = ofW.sizes[0] / (ofX.sizes[1] / channels);
+  forEach(ofY.sizes, [&](const std::vector<int64_t> &atY) {
+    std::vector<int64_t> window(ofW.sizes.begin() + 1, ofW.sizes.end());
+    forEach(window, [&](const std::vector<int64_t> &tap) {
+      std::vector<int64_t> atW = {atY[1]},
+                           atX = {atY[0],
+                                  atY[1] / perGroup * channels + tap[0]};
+      atW.insert(atW.end(), tap.begin(), tap.end());
+      for (size_t i = 0; i < operation.stride.size(); ++i)
+        atX.push_back(atY[i + 2] * operation.stride[i] +
+                      tap[i + 1] * operation.dilation[i]);
+      double image = load(ofX.type, x, ofX.offset(atX));
+      if (operation.isFilterGradient)
+        sums[ofW.offset(atW)] += image * load(ofY.type, y, ofY.offset(atY));
+      else
+        sums[ofY.offset(atY)] += image * load(ofW.type, w, ofW.offset(atW));
+    });
+  });
+  for (auto [at, sum] : sums)
+    store(result.type, memory, at,
+          operation.beta ? operation.beta * load(result.type, memory, at) + sum
+                         : sum);
+}
+
+static void note(const Operation &operation) {
+  ++(operation.isFilterGradient ? fake.numFilterGradients : fake.numForward);
+  const Tensor &x = operation.x;
+  fake.groups = x.sizes[1] / operation.w.sizes[1];
+  fake.isChannelsLast = isInOrder(x, true);
+  std::fill(std::begin(fake.sizesOfX), std::end(fake.sizesOfX), 0);
+  std::copy(x.sizes.begin(), x.sizes.end(), fake.sizesOfX);
+}
+
+//===----------------------------------------------------------------------===//
+// The library's functions
+//===----------------------------------------------------------------------===//
+
+size_t cudnnGetVersion() { return fake.version; }
+const char *cudnnGetErrorString(cudnnStatus_t) { return "an error"; }
+void cudnnGetLastErrorString(char *message, size_t size) {
+  std::snprintf(message, size, "it says");
+}
+cudnnStatus_t cudnnCreate(cudnnHandle_t *handle) {
+  static char one;
+  *handle = reinterpret_cast<cudnnHandle_t>(&one);
+  fake.numHandles += fake.onCreate == CUDNN_STATUS_SUCCESS;
+  return fake.onCreate;
+}
+cudnnStatus_t cudnnDestroy(cudnnHandle_t) {
+  --fake.numHandles;
+  return CUDNN_STATUS_SUCCESS;
+}
+cudnnStatus_t cudnnSetStream(cudnnHandle_t, cudaStream_t stream) {
+  return stream ? CUDNN_STATUS_SUCCESS : CUDNN_STATUS_BAD_PARAM;
+}
+
+cudnnStatus_t cudnnBackendCreateDescriptor(cudnnBackendDescriptorType_t type,
+                                           cudnnBackendDescriptor_t *result) {
+  auto *object = new Object();
+  object->type = type;
+  *result = object;
+  ++fake.numDescriptors;
+  return CUDNN_STATUS_SUCCESS;
+}
+cudnnStatus_t cudnnBackendDestroyDescriptor(cudnnBackendDescriptor_t raw) {
+  delete static_cast<Object *>(raw);
+  --fake.numDescriptors;
+  return CUDNN_STATUS_SUCCESS;
+}
+
+cudnnStatus_t cudnnBackendSetAttribute(cudnnBackendDescriptor_t raw,
+                                       cudnnBackendAttributeName_t name,
+                                       cudnnBackendAttributeType_t type,
+                                       int64_t count, const void *values) {
+  auto &object = *static_cast<Object *>(raw);
+  cudnnBackendAttributeType_t wanted = getType(name);
+  bool isScale = wanted == CUDNN_TYPE_FLOAT && type == CUDNN_TYPE_DOUBLE;
+  if (object.isFinal || (type != wanted && !isScale))
+    return CUDNN_STATUS_BAD_PARAM;
+  if (type == CUDNN_TYPE_BACKEND_DESCRIPTOR)
+    for (int64_t i = 0; i < count; ++i)
+      if (!static_cast<Object *const *>(values)[i]->isFinal)
+        return CUDNN_STATUS_BAD_PARAM_NOT_FINALIZED;
+  const char *bytes = static_cast<const char *>(values);
+  object.values[name].assign(bytes, bytes + count * getBytes(type));
+  return CUDNN_STATUS_SUCCESS;
+}
+
+static const Object &getOperation(const Object &graph) {
+  return graph.getObject(CUDNN_ATTR_OPERATIONGRAPH_OPS);
+}
+
+static void makePlan(Object &plan) {
+  const Object &config =
+      plan.getObject(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG);
+  plan.engine = config.engine;
+  plan.operation = std::make_shared<Operation>(getOperation(config));
+  ++fake.numPlans;
+}
+
+cudnnStatus_t cudnnBackendFinalize(cudnnBackendDescriptor_t raw) {
+  auto &object = *static_cast<Object *>(raw);
+  if (object.isFinal || !hasAllAttributes(object))
+    return CUDNN_STATUS_BAD_PARAM;
+  cudnnStatus_t status = CUDNN_STATUS_SUCCESS;
+  if (object.type == CUDNN_BACKEND_OPERATION_CONVOLUTION_FORWARD_DESCRIPTOR ||
+      isFilterGradientOp(object))
+    status = finalizeOperation(object);
+  if (object.type == CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR)
+    makePlan(object);
+  object.isFinal = status == CUDNN_STATUS_SUCCESS;
+  return status;
+}
+
+/// Engines in the first list are those that must not be taken; the good one
+/// comes last of the second, as it may be left to that.
+static cudnnStatus_t listEngines(const Object &heuristics, int64_t wanted,
+                                 int64_t *count, void *values) {
+  const Object &graph =
+      heuristics.getObject(CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH);
+  Operation operation(getOperation(graph));
+  bool isRefused = fake.refusesAll || !takesLayouts(operation) ||
+                   (fake.refusesToAdd && operation.beta);
+  bool isFallback = heuristics.get<cudnnBackendHeurMode_t>(
+                        CUDNN_ATTR_ENGINEHEUR_MODE) == CUDNN_HEUR_MODE_FALLBACK;
+  int first = isFallback ? kHuge : 0, end = isFallback ? kNumEngines : kHuge;
+  *count = isRefused ? 0 : end - first;
+  if (!values)
+    return CUDNN_STATUS_SUCCESS;
+  if (wanted < *count)
+    return CUDNN_STATUS_BAD_PARAM;
+  for (int64_t i = 0; i < *count; ++i) {
+    Object &config = *static_cast<Object **>(values)[i];
+    if (config.type != CUDNN_BACKEND_ENGINECFG_DESCRIPTOR)
+      return CUDNN_STATUS_BAD_PARAM;
+    config.engine = first + i;
+    config.isFinal = true;
+    config.values = {{CUDNN_ATTR_OPERATIONGRAPH_OPS,
+                      graph.values.at(CUDNN_ATTR_OPERATIONGRAPH_OPS)}};
+  }
+  return CUDNN_STATUS_SUCCESS;
+}
+
+static cudnnStatus_t listNotes(int engine, int64_t wanted, int64_t *count,
+                               void *values) {
+  std::vector<cudnnBackendNumericalNote_t> notes = {
+      CUDNN_NUMERICAL_NOTE_STRICT_NAN_PROP};
+  if (engine == kTensorCore)
+    notes.push_back(CUDNN_NUMERICAL_NOTE_TENSOR_CORE);
+  if (engine == kRandom)
+    notes.push_back(CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC);
+  if (engine == kDownConverting)
+    notes.push_back(CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS);
+  *count = notes.size();
+  if (wanted < *count)
+    return CUDNN_STATUS_BAD_PARAM;
+  std::memcpy(values, notes.data(), notes.size() * sizeof(notes[0]));
+  return CUDNN_STATUS_SUCCESS;
+}
+
+cudnnStatus_t cudnnBackendGetAttribute(const cudnnBackendDescriptor_t raw,
+                                       cudnnBackendAttributeName_t name,
+                                       cudnnBackendAttributeType_t,
+                                       int64_t wanted, int64_t *count,
+                                       void *values) {
+  auto &object = *static_cast<Object *>(raw);
+  switch (name) {
+  case CUDNN_ATTR_ENGINEHEUR_RESULTS:
+    return listEngines(object, wanted, count, values);
+  case CUDNN_ATTR_ENGINECFG_ENGINE: {
+    Object &engine = **static_cast<Object **>(values);
+    engine.engine = object.engine;
+    engine.isFinal = true;
+    *count = 1;
+    return CUDNN_STATUS_SUCCESS;
+  }
+  case CUDNN_ATTR_ENGINE_NUMERICAL_NOTE:
+    return listNotes(object.engine, wanted, count, values);
+  case CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE:
+    *static_cast<int64_t *>(values) =
+        object.engine == kHuge ? int64_t(1) << 40 : fake.workspaceBytes;
+    *count = 1;
+    return CUDNN_STATUS_SUCCESS;
+  default:
+    return CUDNN_STATUS_BAD_PARAM;
+  }
+}
+
+cudnnStatus_t cudnnBackendExecute(cudnnHandle_t handle,
+                                  cudnnBackendDescriptor_t rawPlan,
+                                  cudnnBackendDescriptor_t rawPack) {
+  const auto &plan = *static_cast<const Object *>(rawPlan);
+  const auto &pack = *static_cast<const Object *>(rawPack);
+  if (!handle || !plan.isFinal || !pack.isFinal)
+    return CUDNN_STATUS_BAD_PARAM;
+  if (fake.onExecute != CUDNN_STATUS_SUCCESS)
+    return fake.onExecute;
+  const Operation &operation = *plan.operation;
+  auto ids = pack.getAll<int64_t>(CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS);
+  auto data = pack.getAll<char *>(CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS);
+  std::map<int64_t, char *> memory;
+  for (size_t i = 0; i < ids.size(); ++i)
+    memory[ids[i]] = data.at(i);
+  for (const Tensor *tensor : {&operation.x, &operation.w, &operation.y})
+    if (!memory[tensor->id] ||
+        reinterpret_cast<uintptr_t>(memory[tensor->id]) % tensor->alignment)
+      return CUDNN_STATUS_BAD_PARAM_MISALIGNED_POINTER;
+  if (fake.workspaceBytes) {
+    auto *workspace = pack.get<char *>(CUDNN_ATTR_VARIANT_PACK_WORKSPACE);
+    if (!workspace)
+      return CUDNN_STATUS_BAD_PARAM_NULL_POINTER;
+    std::memset(workspace, 0x77, fake.workspaceBytes);
+  }
+  // All others must not be taken.
+  bool isTensorCore =
+      plan.engine == kTensorCore && operation.x.type != CUDNN_DATA_FLOAT;
+  if (plan.engine == kGood || isTensorCore)
+    convolve(operation, memory[operation.x.id], memory[operation.w.id],
+             memory[operation.y.id]);
+  note(operation);
+  return CUDNN_STATUS_SUCCESS;
+}

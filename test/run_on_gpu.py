@@ -8,7 +8,7 @@
   FOLDER/run-on-gpu.sh             runs it, where the GPUs are, and prints JSON
 
 The machine with the GPUs needs the driver, libcublasLt.so.13 and libnccl.so.2 (in LD_LIBRARY_PATH, or where
-the system finds them), Python, a processor with AVX2, and a C and a C++ library at least as new as those that
+the system finds them; so is libcudnn.so.9, without which convolutions are slow), Python, a processor with AVX2, and a C and a C++ library at least as new as those that
 Tofu was built with. Exit codes of a run: 0 all that could run did and is right, 1 something is
 wrong, 2 usage, 3 nothing could run.
 """
@@ -31,6 +31,7 @@ CHECKS = {
     "matmul_uneven_rows": {},
     "matmul_bf16": {},
     "convolution_halo": {},
+    "dynamic_convolution": {"inputs": ["7x9x7x3xf32=random:1", "random:2"]},
     "reduce_max": {},
     "scalars_and_integers": {},
     "complex_matmul": {},
@@ -49,6 +50,18 @@ func.func @main(%a: tensor<{n}x{n}xf32>, %b: tensor<{n}x{n}xf32>) -> tensor<{n}x
   %product = linalg.matmul ins(%a, %b : tensor<{n}x{n}xf32>, tensor<{n}x{n}xf32>)
       outs(%init : tensor<{n}x{n}xf32>) -> tensor<{n}x{n}xf32>
   return %product : tensor<{n}x{n}xf32>
+}}
+"""
+
+# The sizes are those that gpu-baselines has.
+CONVOLUTION = """
+func.func @main(%x: tensor<{n}x58x58x{c}xf32>, %w: tensor<3x3x{c}x{c}xf32>) -> tensor<{n}x56x56x{c}xf32> {{
+  %zero = arith.constant 0.0 : f32
+  %empty = tensor.empty() : tensor<{n}x56x56x{c}xf32>
+  %init = linalg.fill ins(%zero : f32) outs(%empty : tensor<{n}x56x56x{c}xf32>) -> tensor<{n}x56x56x{c}xf32>
+  %y = linalg.conv_2d_nhwc_hwcf ins(%x, %w : tensor<{n}x58x58x{c}xf32>, tensor<3x3x{c}x{c}xf32>)
+      outs(%init : tensor<{n}x56x56x{c}xf32>) -> tensor<{n}x56x56x{c}xf32>
+  return %y : tensor<{n}x56x56x{c}xf32>
 }}
 """
 
@@ -167,14 +180,16 @@ class Kit:
             if not self.options.checks or name in self.options.checks.split(","):
                 self.add_check(name, check)
         gemm, elements = self.options.gemm_size, self.options.elements
+        images, channels = self.options.images, self.options.channels
         for devices in DEVICES:
             self.add_benchmark("gemm", GEMM.format(n=gemm), devices, 2, gemm)
+            self.add_benchmark("convolution", CONVOLUTION.format(n=images, c=channels), devices, 2, [images, channels])
             self.add_benchmark("elementwise", ELEMENTWISE.format(n=elements), devices, 1, elements)
             if devices > 1:
                 self.add_benchmark("all_reduce", ALL_REDUCE.format(n=elements, k=devices), devices, 1, elements)
         with open(os.path.join(self.folder, "kit.json"), "w") as file:
             json.dump({"backend": self.options.backend.replace("gpu-on-", ""), "gemm_size": gemm, "elements": elements,
-                       "runs": self.runs}, file, indent=1)
+                       "images": images, "channels": channels, "runs": self.runs}, file, indent=1)
         size = sum(os.path.getsize(path) for path in glob.glob(self.folder + "/**", recursive=True)
                    if os.path.isfile(path))
         print(f"{self.folder}: {len(self.runs)} bundles, {size / 2**20:.1f} MiB")
@@ -236,11 +251,14 @@ class Session:
     def find_baselines(self):
         if self.kit["backend"] != "cuda":
             return self.leave_out("what libraries take alone", "this kit is for the host")
-        done = run_program("gpu-baselines", str(self.kit["gemm_size"]), str(4 * self.kit["elements"]))
+        done = run_program("gpu-baselines", str(self.kit["gemm_size"]), str(4 * self.kit["elements"]),
+                           str(self.kit["images"]), str(self.kit["channels"]))
         if done.returncode:
             return self.leave_out("what libraries take alone", done.stderr.strip())
         self.baselines = json.loads(done.stdout)
         self.report["baselines"] = self.baselines
+        if "no_convolution" in self.baselines:
+            self.leave_out("what cuDNN takes alone", self.baselines["no_convolution"])
 
     def check(self, run):
         done = run_program("tofu-run-bundle", *get_command(run, self.kit["backend"]))
@@ -276,6 +294,10 @@ class Session:
         if run["name"] == "gemm":
             entry["flops"] = 2 * run["size"] ** 3 / seconds
             compare("gemm_seconds", run["devices"])
+        elif run["name"] == "convolution":
+            images, channels = run["size"]
+            entry["flops"] = 2 * images * (56 * 3 * channels) ** 2 / seconds
+            compare("convolution_seconds", run["devices"])
         elif run["name"] == "elementwise":
             entry["bytes_per_second"] = 8 * run["size"] / seconds
             compare("copy_seconds", run["devices"])
@@ -318,6 +340,8 @@ def main():
     parser.add_argument("--checks", default="", help="only these programs, to try a kit")
     parser.add_argument("--gemm-size", type=int, default=8192)
     parser.add_argument("--elements", type=int, default=2**28)
+    parser.add_argument("--images", type=int, default=64)
+    parser.add_argument("--channels", type=int, default=256)
     options = parser.parse_args()
     if options.prepare:
         Kit(options).prepare()

@@ -162,17 +162,19 @@ static bool isOrdered(const ConvolutionTensor &tensor,
 }
 
 /// Which of x, w and y are copied: first as few as may do, then all that isn't
-/// without gaps, and a result of f32 or f64 to which the library may not add.
+/// without gaps. The result may have to be a copy, as it is to be added to.
 static std::vector<std::array<bool, 3>>
 getCopies(const std::array<PlannedTensor, 3> &tensors,
-          const std::vector<size_t> &order, size_t result, bool copiesResult) {
+          const std::vector<size_t> &order, size_t result,
+          bool copiesResultFirst, bool copiesResult) {
   std::array<bool, 3> few, all;
   for (size_t i = 0; i < 3; ++i) {
     const ConvolutionTensor &original = tensors[i].original;
     few[i] = !isOrdered(original, order);
-    all[i] = original.strides != pack(original, order).strides ||
-             (i == result && copiesResult);
+    all[i] = original.strides != pack(original, order).strides;
   }
+  few[result] = few[result] || copiesResultFirst;
+  all[result] = all[result] || copiesResult;
   return few == all ? std::vector{few} : std::vector{few, all};
 }
 
@@ -244,7 +246,8 @@ class Planner {
 public:
   Planner(Convolutions &convolutions, const Contraction &contraction)
       : library(convolutions.library), handle(convolutions.handle),
-        contraction(contraction) {}
+        contraction(contraction),
+        widens(contraction.inputType != contraction.outputType) {}
 
   /// Null if the library takes it in no way.
   std::unique_ptr<Plan> plan();
@@ -258,15 +261,18 @@ private:
   }
   bool finish(Plan &plan, const Convolution &convolution);
   bool makeTensor(CudnnDescriptor &descriptor, const PlannedTensor &tensor,
-                  int64_t id);
+                  int64_t id, bool isVirtual = false);
   bool makeWindow(CudnnDescriptor &window, const Convolution &convolution);
   bool makeOperation(CudnnDescriptor &operation, const Plan &plan,
                      const Convolution &convolution,
-                     const CudnnDescriptor (&tensors)[3],
+                     const std::array<const CudnnDescriptor *, 3> &tensors,
                      const CudnnDescriptor &window);
   bool chooseEngine(Plan &plan, const CudnnDescriptor &graph,
                     cudnnBackendHeurMode_t mode);
   bool tryEngine(Plan &plan, const CudnnDescriptor &config);
+  bool makeIdentity(CudnnDescriptor &identity);
+  bool makeWidening(CudnnDescriptor &operation, const CudnnDescriptor &identity,
+                    const CudnnDescriptor &sums, const CudnnDescriptor &result);
   CudnnDescriptor make(cudnnBackendDescriptorType_t type) const {
     return CudnnDescriptor(library, type);
   }
@@ -274,12 +280,17 @@ private:
   const Cudnn &library;
   cudnnHandle_t handle;
   const Contraction &contraction;
+  /// Results of another type than the inputs are those of an operation on the
+  /// sums, which the library fuses with a convolution, if channels are last.
+  const bool widens;
 };
 
 } // namespace
 
+/// A virtual tensor is only what one operation hands to the next.
 bool Planner::makeTensor(CudnnDescriptor &descriptor,
-                         const PlannedTensor &tensor, int64_t id) {
+                         const PlannedTensor &tensor, int64_t id,
+                         bool isVirtual) {
   const ConvolutionTensor &given = tensor.given;
   int64_t type = given.operand == host::kC ? contraction.outputType
                                            : contraction.inputType;
@@ -293,6 +304,7 @@ bool Planner::makeTensor(CudnnDescriptor &descriptor,
       .set(CUDNN_ATTR_TENSOR_STRIDES, given.strides)
       .set(CUDNN_ATTR_TENSOR_UNIQUE_ID, id)
       .set(CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT, alignment)
+      .set(CUDNN_ATTR_TENSOR_IS_VIRTUAL, CUDNN_TYPE_BOOLEAN, isVirtual)
       .finalize();
 }
 
@@ -315,10 +327,11 @@ bool Planner::makeWindow(CudnnDescriptor &window,
       .finalize();
 }
 
-bool Planner::makeOperation(CudnnDescriptor &operation, const Plan &plan,
-                            const Convolution &convolution,
-                            const CudnnDescriptor (&tensors)[3],
-                            const CudnnDescriptor &window) {
+bool Planner::makeOperation(
+    CudnnDescriptor &operation, const Plan &plan,
+    const Convolution &convolution,
+    const std::array<const CudnnDescriptor *, 3> &tensors,
+    const CudnnDescriptor &window) {
   auto setScale = [&](cudnnBackendAttributeName_t name, float scale) {
     if (contraction.outputType == TOFU_F64)
       operation.set(name, CUDNN_TYPE_DOUBLE, static_cast<double>(scale));
@@ -329,22 +342,43 @@ bool Planner::makeOperation(CudnnDescriptor &operation, const Plan &plan,
     operation =
         make(CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_FILTER_DESCRIPTOR);
     operation.set(CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_CONV_DESC, window)
-        .set(CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_X, tensors[0])
-        .set(CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_DW, tensors[1])
-        .set(CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_DY, tensors[2]);
+        .set(CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_X, *tensors[0])
+        .set(CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_DW, *tensors[1])
+        .set(CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_DY, *tensors[2]);
     setScale(CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_ALPHA, 1);
     setScale(CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_BETA,
              plan.addsToResult);
   } else {
     operation = make(CUDNN_BACKEND_OPERATION_CONVOLUTION_FORWARD_DESCRIPTOR);
     operation.set(CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_CONV_DESC, window)
-        .set(CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_X, tensors[0])
-        .set(CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_W, tensors[1])
-        .set(CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_Y, tensors[2]);
+        .set(CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_X, *tensors[0])
+        .set(CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_W, *tensors[1])
+        .set(CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_Y, *tensors[2]);
     setScale(CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_ALPHA, 1);
     setScale(CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_BETA, plan.addsToResult);
   }
   return operation.finalize();
+}
+
+bool Planner::makeIdentity(CudnnDescriptor &identity) {
+  identity = make(CUDNN_BACKEND_POINTWISE_DESCRIPTOR);
+  return identity
+      .set(CUDNN_ATTR_POINTWISE_MODE, CUDNN_TYPE_POINTWISE_MODE,
+           CUDNN_POINTWISE_IDENTITY)
+      .set(CUDNN_ATTR_POINTWISE_MATH_PREC, CUDNN_TYPE_DATA_TYPE,
+           CUDNN_DATA_FLOAT)
+      .finalize();
+}
+
+bool Planner::makeWidening(CudnnDescriptor &operation,
+                           const CudnnDescriptor &identity,
+                           const CudnnDescriptor &sums,
+                           const CudnnDescriptor &result) {
+  operation = make(CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR);
+  return operation.set(CUDNN_ATTR_OPERATION_POINTWISE_PW_DESCRIPTOR, identity)
+      .set(CUDNN_ATTR_OPERATION_POINTWISE_XDESC, sums)
+      .set(CUDNN_ATTR_OPERATION_POINTWISE_YDESC, result)
+      .finalize();
 }
 
 bool Planner::tryEngine(Plan &plan, const CudnnDescriptor &config) {
@@ -383,16 +417,30 @@ bool Planner::chooseEngine(Plan &plan, const CudnnDescriptor &graph,
 
 /// What objects are made from lives until the plan is made.
 bool Planner::finish(Plan &plan, const Convolution &convolution) {
-  CudnnDescriptor tensors[3], window, operation;
-  for (int i = 0; i < 3; ++i)
+  CudnnDescriptor tensors[3], sums, identity, window, operation, widening;
+  std::array<const CudnnDescriptor *, 3> operands;
+  for (int i = 0; i < 3; ++i) {
+    operands[i] = &tensors[i];
     if (!makeTensor(tensors[i], plan.tensors[i], i))
       return false;
+  }
+  const CudnnDescriptor &result = tensors[plan.result];
+  if (widens) {
+    operands[plan.result] = &sums;
+    if (!makeTensor(sums, plan.tensors[plan.result], 3, /*isVirtual=*/true) ||
+        !makeIdentity(identity) ||
+        !makeWidening(widening, identity, sums, result))
+      return false;
+  }
   if (!makeWindow(window, convolution) ||
-      !makeOperation(operation, plan, convolution, tensors, window))
+      !makeOperation(operation, plan, convolution, operands, window))
     return false;
+  const cudnnBackendDescriptor_t operations[] = {operation.get(),
+                                                 widening.get()};
   CudnnDescriptor graph = make(CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR);
   if (!graph.set(CUDNN_ATTR_OPERATIONGRAPH_HANDLE, CUDNN_TYPE_HANDLE, handle)
-           .set(CUDNN_ATTR_OPERATIONGRAPH_OPS, operation)
+           .set(CUDNN_ATTR_OPERATIONGRAPH_OPS, CUDNN_TYPE_BACKEND_DESCRIPTOR,
+                widens ? 2 : 1, operations)
            .finalize())
     return false;
   return chooseEngine(plan, graph, CUDNN_HEUR_MODE_A) ||
@@ -401,8 +449,8 @@ bool Planner::finish(Plan &plan, const Convolution &convolution) {
 
 std::unique_ptr<Plan> Planner::plan(const Convolution &convolution) {
   auto plan = std::make_unique<Plan>();
-  plan->order =
-      getOrder(convolution.x.sizes.size(), hasChannelsLast(convolution));
+  plan->order = getOrder(convolution.x.sizes.size(),
+                         widens || hasChannelsLast(convolution));
   const std::vector<size_t> &order = plan->order;
   plan->result = convolution.isFilterGradient ? 1 : 2;
   const ConvolutionTensor *tensors[] = {&convolution.x, &convolution.w,
@@ -413,8 +461,8 @@ std::unique_ptr<Plan> Planner::plan(const Convolution &convolution) {
   }
   // A sum of f16 is rounded once, so what is there must be a part of it.
   bool mayAdd = contraction.accumulate && isFull(contraction.outputType);
-  for (const std::array<bool, 3> &copies :
-       getCopies(plan->tensors, order, plan->result, mayAdd)) {
+  for (const std::array<bool, 3> &copies : getCopies(
+           plan->tensors, order, plan->result, mayAdd && widens, mayAdd)) {
     for (int i = 0; i < 3; ++i) {
       PlannedTensor &tensor = plan->tensors[i];
       tensor.isCopied = copies[i];

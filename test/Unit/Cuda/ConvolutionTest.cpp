@@ -397,6 +397,27 @@ TEST(Convolution, DataGradient) {
   EXPECT_EQ(fake->numForward, 1);
 }
 
+/// Images of f16 in any layout, whose sums stay f32.
+TEST(Convolution, Widening) {
+  UseFake fake;
+  TestWorld world(1);
+  Case c = make2d();
+  c.inputType = TOFU_F16;
+  c.ofX = "ngc012";
+  c.ofY = "ngk012";
+  c.ofW = "gkc012";
+  for (bool isGradient : {false, true}) {
+    c.isGradient = isGradient;
+    for (bool accumulate : {false, true}) {
+      c.accumulate = accumulate;
+      check(c, world);
+      EXPECT_TRUE(fake->isChannelsLast);
+    }
+  }
+  EXPECT_EQ(fake->numForward, 2);
+  EXPECT_EQ(fake->numFilterGradients, 2);
+}
+
 /// Few positions and large windows are a convolution still: images come first
 /// in memory.
 TEST(Convolution, LargeFilters) {

@@ -23,6 +23,7 @@
 #include <map>
 #include <memory>
 #include <numeric>
+#include <optional>
 #include <vector>
 
 using namespace mlir::tofu;
@@ -89,7 +90,8 @@ struct Tensor {
         sizes(object.getAll<int64_t>(CUDNN_ATTR_TENSOR_DIMENSIONS)),
         strides(object.getAll<int64_t>(CUDNN_ATTR_TENSOR_STRIDES)),
         id(object.get<int64_t>(CUDNN_ATTR_TENSOR_UNIQUE_ID)),
-        alignment(object.get<int64_t>(CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT)) {}
+        alignment(object.get<int64_t>(CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT)),
+        isVirtual(object.get<char>(CUDNN_ATTR_TENSOR_IS_VIRTUAL)) {}
 
   int64_t offset(const std::vector<int64_t> &index) const {
     return std::inner_product(index.begin(), index.end(), strides.begin(),
@@ -99,13 +101,21 @@ struct Tensor {
   cudnnDataType_t type;
   std::vector<int64_t> sizes, strides;
   int64_t id, alignment;
+  bool isVirtual;
 };
 
 /// An operation: which one, its tensors, and how windows slide.
 struct Operation {
   explicit Operation(const Object &object);
 
+  /// Writes the sums, which are f32, to another tensor.
+  void setResult(const Tensor &tensor) {
+    (isFilterGradient ? w : y) = tensor;
+    isFused = true;
+  }
+
   bool isFilterGradient;
+  bool isFused = false;
   Tensor x, w, y;
   double beta;
   cudnnDataType_t computeType;
@@ -155,8 +165,7 @@ Operation::Operation(const Object &object)
                                           : object.get<float>(name);
 }
 
-/// The dims of more than one element, from the outermost in memory; an empty
-/// list if two have the same stride.
+/// The dims of more than one element, from the outermost in memory.
 static std::vector<size_t> getOrder(const Tensor &tensor) {
   std::multimap<int64_t, size_t, std::greater<>> byStride;
   for (size_t dim = 0; dim < tensor.sizes.size(); ++dim)
@@ -219,7 +228,7 @@ static bool takesTypes(const Operation &operation) {
   cudnnDataType_t input = operation.x.type;
   const Tensor &other = operation.isFilterGradient ? operation.y : operation.w;
   bool isDouble = input == CUDNN_DATA_DOUBLE;
-  return other.type == input &&
+  return other.type == input && !other.isVirtual && !operation.x.isVirtual &&
          (operation.result().type == input ||
           (operation.result().type == CUDNN_DATA_FLOAT && !isDouble)) &&
          operation.computeType ==
@@ -229,7 +238,7 @@ static bool takesTypes(const Operation &operation) {
 static bool takesLayouts(const Operation &operation) {
   const Tensor *all[] = {&operation.x, &operation.w, &operation.y};
   for (bool channelsLast : {false, true}) {
-    bool isGood = true;
+    bool isGood = channelsLast || !operation.isFused;
     for (const Tensor *tensor : all)
       isGood = isGood && isInOrder(*tensor, channelsLast) &&
                (!fake.refusesGaps || isPacked(*tensor));
@@ -239,19 +248,32 @@ static bool takesLayouts(const Operation &operation) {
   return false;
 }
 
+/// True if a dim steps over less than all of a dim inside, with the gap after
+/// its last element: cuDNN takes that for an overlap.
+static bool hasOverlap(const Tensor &tensor) {
+  std::vector<size_t> order = getOrder(tensor);
+  for (size_t i = 1; i < order.size(); ++i)
+    if (tensor.strides[order[i - 1]] <
+        tensor.strides[order[i]] * tensor.sizes[order[i]])
+      return true;
+  return false;
+}
+
 static cudnnStatus_t finalizeOperation(const Object &object) {
   Operation operation(object);
-  return fits(operation) && takesTypes(operation) ? CUDNN_STATUS_SUCCESS
-                                                  : CUDNN_STATUS_BAD_PARAM;
+  bool isGood = fits(operation) && takesTypes(operation) &&
+                !hasOverlap(operation.x) && !hasOverlap(operation.w) &&
+                !hasOverlap(operation.y);
+  return isGood ? CUDNN_STATUS_SUCCESS : CUDNN_STATUS_BAD_PARAM;
 }
 
 static bool hasAllAttributes(const Object &object) {
   switch (object.type) {
   case CUDNN_BACKEND_TENSOR_DESCRIPTOR:
-    return object.has({CUDNN_ATTR_TENSOR_DATA_TYPE,
-                       CUDNN_ATTR_TENSOR_DIMENSIONS, CUDNN_ATTR_TENSOR_STRIDES,
-                       CUDNN_ATTR_TENSOR_UNIQUE_ID,
-                       CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT});
+    return object.has(
+        {CUDNN_ATTR_TENSOR_DATA_TYPE, CUDNN_ATTR_TENSOR_DIMENSIONS,
+         CUDNN_ATTR_TENSOR_STRIDES, CUDNN_ATTR_TENSOR_UNIQUE_ID,
+         CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT, CUDNN_ATTR_TENSOR_IS_VIRTUAL});
   case CUDNN_BACKEND_CONVOLUTION_DESCRIPTOR:
     return object.has({CUDNN_ATTR_CONVOLUTION_COMP_TYPE,
                        CUDNN_ATTR_CONVOLUTION_CONV_MODE,
@@ -274,6 +296,13 @@ static bool hasAllAttributes(const Object &object) {
                        CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_DW,
                        CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_X,
                        CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_DY});
+  case CUDNN_BACKEND_POINTWISE_DESCRIPTOR:
+    return object.has(
+        {CUDNN_ATTR_POINTWISE_MODE, CUDNN_ATTR_POINTWISE_MATH_PREC});
+  case CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR:
+    return object.has({CUDNN_ATTR_OPERATION_POINTWISE_PW_DESCRIPTOR,
+                       CUDNN_ATTR_OPERATION_POINTWISE_XDESC,
+                       CUDNN_ATTR_OPERATION_POINTWISE_YDESC});
   case CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR:
     return object.has(
         {CUDNN_ATTR_OPERATIONGRAPH_HANDLE, CUDNN_ATTR_OPERATIONGRAPH_OPS});
@@ -300,6 +329,8 @@ static int64_t getBytes(cudnnBackendAttributeType_t type) {
   case CUDNN_TYPE_VOID_PTR:
   case CUDNN_TYPE_BACKEND_DESCRIPTOR:
     return 8;
+  case CUDNN_TYPE_BOOLEAN:
+    return sizeof(bool);
   default:
     return 4;
   }
@@ -309,7 +340,12 @@ static cudnnBackendAttributeType_t getType(cudnnBackendAttributeName_t name) {
   switch (name) {
   case CUDNN_ATTR_TENSOR_DATA_TYPE:
   case CUDNN_ATTR_CONVOLUTION_COMP_TYPE:
+  case CUDNN_ATTR_POINTWISE_MATH_PREC:
     return CUDNN_TYPE_DATA_TYPE;
+  case CUDNN_ATTR_TENSOR_IS_VIRTUAL:
+    return CUDNN_TYPE_BOOLEAN;
+  case CUDNN_ATTR_POINTWISE_MODE:
+    return CUDNN_TYPE_POINTWISE_MODE;
   case CUDNN_ATTR_CONVOLUTION_CONV_MODE:
     return CUDNN_TYPE_CONVOLUTION_MODE;
   case CUDNN_ATTR_ENGINEHEUR_MODE:
@@ -489,15 +525,36 @@ cudnnStatus_t cudnnBackendSetAttribute(cudnnBackendDescriptor_t raw,
   return CUDNN_STATUS_SUCCESS;
 }
 
-static const Object &getOperation(const Object &graph) {
-  return graph.getObject(CUDNN_ATTR_OPERATIONGRAPH_OPS);
+/// A convolution, alone or with what its sums are copied by.
+static std::optional<Operation> getOperation(const Object &graph) {
+  auto all = graph.getAll<const Object *>(CUDNN_ATTR_OPERATIONGRAPH_OPS);
+  Operation operation(*all.at(0));
+  if (all.size() == 1)
+    return operation.result().isVirtual ? std::nullopt
+                                        : std::optional(operation);
+  const Object &next = *all[1];
+  if (next.type != CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR)
+    return std::nullopt;
+  const Object &how =
+      next.getObject(CUDNN_ATTR_OPERATION_POINTWISE_PW_DESCRIPTOR);
+  Tensor from(next.getObject(CUDNN_ATTR_OPERATION_POINTWISE_XDESC)),
+      to(next.getObject(CUDNN_ATTR_OPERATION_POINTWISE_YDESC));
+  if (how.get<cudnnPointwiseMode_t>(CUDNN_ATTR_POINTWISE_MODE) !=
+          CUDNN_POINTWISE_IDENTITY ||
+      how.get<cudnnDataType_t>(CUDNN_ATTR_POINTWISE_MATH_PREC) !=
+          CUDNN_DATA_FLOAT ||
+      !from.isVirtual || to.isVirtual || from.id != operation.result().id ||
+      from.type != CUDNN_DATA_FLOAT || from.sizes != to.sizes)
+    return std::nullopt;
+  operation.setResult(to);
+  return operation;
 }
 
 static void makePlan(Object &plan) {
   const Object &config =
       plan.getObject(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG);
   plan.engine = config.engine;
-  plan.operation = std::make_shared<Operation>(getOperation(config));
+  plan.operation = std::make_shared<Operation>(*getOperation(config));
   ++fake.numPlans;
 }
 
@@ -521,9 +578,15 @@ static cudnnStatus_t listEngines(const Object &heuristics, int64_t wanted,
                                  int64_t *count, void *values) {
   const Object &graph =
       heuristics.getObject(CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH);
-  Operation operation(getOperation(graph));
+  std::optional<Operation> found = getOperation(graph);
+  if (!found)
+    return CUDNN_STATUS_BAD_PARAM;
+  const Operation &operation = *found;
+  // It doesn't write another type but by what it fuses, which can't add.
+  bool widens = operation.x.type != operation.result().type;
   bool isRefused = fake.refusesAll || !takesLayouts(operation) ||
-                   (fake.refusesToAdd && operation.beta);
+                   widens != operation.isFused ||
+                   ((fake.refusesToAdd || operation.isFused) && operation.beta);
   bool isFallback = heuristics.get<cudnnBackendHeurMode_t>(
                         CUDNN_ATTR_ENGINEHEUR_MODE) == CUDNN_HEUR_MODE_FALLBACK;
   int first = isFallback ? kHuge : 0, end = isFallback ? kNumEngines : kHuge;

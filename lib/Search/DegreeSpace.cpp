@@ -311,13 +311,21 @@ unsigned DegreeSpace::profileOf(const LinearExpr &index,
   return internProfile(std::move(profile));
 }
 
-const DegreeSpace::Overlap &DegreeSpace::overlapOf(unsigned needed,
-                                                   unsigned held) {
-  auto [known, isNew] = overlaps.try_emplace({needed, held});
-  Overlap &overlap = known->second;
-  if (!isNew)
-    return overlap;
-  const Profile &need = profiles[needed], &hold = profiles[held];
+const DegreeSpace::Overlap &DegreeSpace::newOverlap(unsigned needed,
+                                                    unsigned held) {
+  if (needed >= overlapsOf.size())
+    overlapsOf.resize(profiles.size());
+  std::vector<const Overlap *> &mine = overlapsOf[needed];
+  if (held >= mine.size())
+    mine.resize(profiles.size());
+  mine[held] =
+      &overlaps.emplace_back(computeOverlap(profiles[needed], profiles[held]));
+  return *mine[held];
+}
+
+DegreeSpace::Overlap DegreeSpace::computeOverlap(const Profile &need,
+                                                 const Profile &hold) const {
+  Overlap overlap;
   AxisCounts all = need.counts;
   for (unsigned c = 0; c < classes.size(); ++c)
     all[c] = std::max(all[c], hold.counts[c]);
@@ -363,51 +371,64 @@ int64_t DegreeSpace::shared(const Family &needed, const Family &held,
   // one of these counts by its mean, the one for which that says most.
   int best = -1;
   double largest = 0;
-  for (unsigned i = 0; i < needed.profiles.size(); ++i) {
-    const Overlap overlap = overlapOf(needed.profiles[i], held.profiles[i]);
+  llvm::SmallVector<const Overlap *, 8> dims;
+  for (auto [need, hold] : llvm::zip_equal(needed.profiles, held.profiles)) {
+    const Overlap &overlap = overlapOf(need, hold);
+    dims.push_back(&overlap);
+    if (overlap.uniform)
+      continue;
     double ratio = double(overlap.most) * overlap.parts /
                    std::max<int64_t>(overlap.sum, 1);
-    if (!overlap.uniform && ratio > largest) {
-      best = i;
-      largest = ratio;
-    }
+    if (ratio <= largest)
+      continue;
+    best = dims.size() - 1;
+    largest = ratio;
   }
-  __int128 elements = devices, parts = 1;
-  for (unsigned i = 0; i < needed.profiles.size(); ++i) {
-    const Overlap overlap = overlapOf(needed.profiles[i], held.profiles[i]);
-    bool byMean = overlap.uniform || int(i) == best;
-    elements *= byMean ? overlap.sum : overlap.most;
-    parts *= byMean ? overlap.parts : 1;
+  __int128 elements = devices;
+  int64_t parts = 1;
+  for (auto [i, overlap] : llvm::enumerate(dims)) {
+    bool byMean = overlap->uniform || int(i) == best;
+    elements *= byMean ? overlap->sum : overlap->most;
+    parts *= byMean ? overlap->parts : 1;
   }
-  return int64_t(elements / parts);
+  // Divisions of so many bits are slow.
+  bool isSmall = elements <= std::numeric_limits<int64_t>::max();
+  return isSmall ? int64_t(elements) / parts : int64_t(elements / parts);
 }
 
-/// The least elements that devices receive to get from `held` to `needed`.
-int64_t DegreeSpace::elements(const Family &needed, const Family &held) {
+/// What devices receive if they hold nothing of what they need.
+DegreeSpace::Needs DegreeSpace::needsOf(const Family &needed) const {
+  Needs needs;
+  needs.kept = degree(needed.partial);
+  __int128 elements = numDevices / needs.kept;
+  for (unsigned number : needed.profiles) {
+    elements *= profiles[number].sum;
+    needs.together *= profiles[number].together;
+  }
+  for (unsigned number : needed.profiles)
+    elements /= profiles[number].numParts;
+  needs.elements = int64_t(elements);
+  return needs;
+}
+
+/// The least elements that devices receive to get from `held` to `needed`,
+/// which is `needs`.
+int64_t DegreeSpace::elements(const Family &needed, const Needs &needs,
+                              const Family &held) {
   if (needed.unknown || held.unknown)
     return 0;
   // Over kept axes nothing happens; combined ones make addends.
-  int64_t kept = degree(needed.partial), devices = numDevices / kept;
-  int64_t addends = degree(held.partial) / kept;
+  int64_t kept = needs.kept, addends = degree(held.partial) / kept;
   for (auto [more, less] : llvm::zip_equal(needed.partial, held.partial))
     if (more > less)
       return 0;
-  __int128 need = devices, together = 1;
-  for (unsigned number : needed.profiles) {
-    const Profile &profile = profiles[number];
-    need *= profile.sum;
-    together *= profile.together;
-  }
-  for (unsigned number : needed.profiles)
-    need /= profiles[number].numParts;
-  int64_t there = shared(needed, held, devices);
+  int64_t there = shared(needed, held, numDevices / kept);
   if (addends == 1)
-    return kept * std::max<int64_t>(int64_t(need) - there, 0);
+    return kept * std::max<int64_t>(needs.elements - there, 0);
   // An element takes addends - 1 and one less than the devices that need it,
   // and one more where none of these holds an addend.
-  int64_t elements(together), receivers(need);
-  return kept * ((addends - 2) * elements + receivers + elements -
-                 std::min(there, elements));
+  return kept * ((addends - 2) * needs.together + needs.elements +
+                 needs.together - std::min(there, needs.together));
 }
 
 DegreeSpace::Family DegreeSpace::familyOf(llvm::ArrayRef<LinearExpr> index,
@@ -487,41 +508,32 @@ DegreeSpace::Key DegreeSpace::keyOf(const Family &family) {
 void DegreeSpace::fillReads(Columns &group, unsigned row, const Value &value,
                             llvm::ArrayRef<Use> uses) {
   Numbering<Key> numbers;
-  std::vector<Family> needs;
+  std::vector<std::pair<Family, Needs>> columns;
   for (const Use &use : uses) {
     std::vector<unsigned> &mine = group.columnsOf.emplace_back();
     for (unsigned each = 0; each < domainSize(use.var); ++each) {
       Family need = needOf(use, each, value.shape);
       auto [number, isNew] = numbers(keyOf(need));
       mine.push_back(number);
-      if (isNew)
-        needs.push_back(std::move(need));
+      if (!isNew)
+        continue;
+      Needs needs = needsOf(need);
+      columns.push_back({std::move(need), needs});
     }
   }
-  group.numColumns = needs.size();
+  group.numColumns = columns.size();
   auto isLess = [](uint8_t a, uint8_t b) { return a < b; };
   // Who pins a strategy may have it take whole values as partial sums.
   bool takesWhole = llvm::any_of(
       uses, [](const Use &use) { return use.op && use.op->pinned; });
   for (const State &layout : domainOf[row]->states) {
     Family held = layoutOf(layout, value.shape);
-    for (const Family &need : needs)
+    for (const auto &[need, needs] : columns)
       group.table.push_back(!takesWhole &&
                                     anyPair(held.partial, need.partial, isLess)
                                 ? Forbidden
-                                : costOf(value, elements(need, held)));
+                                : costOf(value, elements(need, needs, held)));
   }
-}
-
-/// Whether the search rules out that what is produced as `made` lies as `row`.
-bool DegreeSpace::isForbidden(const State &row, const Family &made,
-                              const Value &value) const {
-  if (anyPair(row.partial, made.sumPartial,
-              [](uint8_t a, uint8_t b) { return a > b; }))
-    return true;
-  if (options.replication || value.pinned)
-    return false;
-  return !isAllowed(dimsOf(value), row, made.whole);
 }
 
 /// What `op` makes of a result in a state of its variable.
@@ -547,22 +559,38 @@ void DegreeSpace::fillWrites(Columns &group, unsigned row, unsigned opNumber,
   const Value &value = graph.values[result.value];
   unsigned col = space.variableOfOperator(opNumber);
   Numbering<Key> numbers;
-  std::vector<Family> made;
+  Numbering<AxisCounts> wholeNumbers;
+  std::vector<std::pair<Family, unsigned>> made; ///< and what is whole
+  std::vector<AxisCounts> wholes;
   std::vector<unsigned> &mine = group.columnsOf.emplace_back();
   for (const State &state : domainOf[col]->states) {
     Family family = madeBy(op, result, state, value.shape);
     auto [number, isNew] = numbers(keyOf(family));
     mine.push_back(number);
-    if (isNew)
-      made.push_back(std::move(family));
+    if (!isNew)
+      continue;
+    auto [whole, isNewWhole] = wholeNumbers(family.whole);
+    if (isNewWhole)
+      wholes.push_back(family.whole);
+    made.push_back({std::move(family), whole});
   }
   group.numColumns = made.size();
+  auto isMore = [](uint8_t a, uint8_t b) { return a > b; };
+  llvm::SmallVector<IterationDim> dims = dimsOf(value);
+  // What may be whole depends on what the operator leaves whole.
+  bool mayBeWhole = options.replication || value.pinned;
+  std::vector<bool> allowed(wholes.size(), true);
   for (const State &state : domainOf[row]->states) {
     Family layout = layoutOf(state, value.shape);
-    for (const Family &family : made)
-      group.table.push_back(isForbidden(state, family, value)
-                                ? Forbidden
-                                : costOf(value, elements(layout, family)));
+    Needs needs = needsOf(layout);
+    if (!mayBeWhole)
+      for (auto [number, whole] : llvm::enumerate(wholes))
+        allowed[number] = isAllowed(dims, state, whole);
+    for (const auto &[family, whole] : made)
+      group.table.push_back(
+          !allowed[whole] || anyPair(state.partial, family.sumPartial, isMore)
+              ? Forbidden
+              : costOf(value, elements(layout, needs, family)));
   }
 }
 

@@ -23,8 +23,6 @@
 
 #include "PairwiseSpace.h"
 
-#include "llvm/ADT/DenseMap.h"
-
 #include <deque>
 
 namespace mlir::tofu::search {
@@ -128,6 +126,12 @@ private:
     bool unknown = false; ///< no bound but zero
   };
 
+  /// Of what is needed: devices that share an addend, elements that the groups
+  /// of these need in all, and different ones of these.
+  struct Needs {
+    int64_t kept = 1, elements = 0, together = 1;
+  };
+
   void makeDomains();
   void fillReads(Columns &group, unsigned row, const Value &value,
                  llvm::ArrayRef<Use> uses) override;
@@ -143,8 +147,6 @@ private:
                 llvm::ArrayRef<int64_t> shape);
   AxisCounts reductionAxes(const Operator &op, const State &state,
                            bool additive) const;
-  bool isForbidden(const State &row, const Family &made,
-                   const Value &value) const;
   State stateOf(const Cuts &cuts) const;
 
   const Domain *domainFor(const PlanSpace::Kind &kind, unsigned kindNumber,
@@ -162,9 +164,18 @@ private:
   unsigned plainProfile(int64_t size, const AxisCounts &counts);
   std::vector<Interval> partsOf(const Profile &profile) const;
   std::vector<Interval> partsOf(int64_t size, const AxisCounts &counts) const;
-  const Overlap &overlapOf(unsigned needed, unsigned held);
+  const Overlap &overlapOf(unsigned needed, unsigned held) {
+    if (needed < overlapsOf.size() && held < overlapsOf[needed].size())
+      if (const Overlap *known = overlapsOf[needed][held])
+        return *known;
+    return newOverlap(needed, held);
+  }
+  const Overlap &newOverlap(unsigned needed, unsigned held);
+  Overlap computeOverlap(const Profile &need, const Profile &hold) const;
   int64_t shared(const Family &needed, const Family &held, int64_t devices);
-  int64_t elements(const Family &needed, const Family &held);
+  Needs needsOf(const Family &needed) const;
+  int64_t elements(const Family &needed, const Needs &needs,
+                   const Family &held);
 
   Family familyOf(llvm::ArrayRef<LinearExpr> index,
                   llvm::ArrayRef<IterationDim> dims, const State &state,
@@ -179,7 +190,10 @@ private:
   std::vector<const Domain *> domainOf;
   std::vector<Profile> profiles;
   std::map<Key, unsigned> profileNumbers;
-  llvm::DenseMap<std::pair<unsigned, unsigned>, Overlap> overlaps;
+  std::deque<Overlap> overlaps;
+  /// By the profile that is needed and the one that is held; null if not known
+  /// yet.
+  std::vector<std::vector<const Overlap *>> overlapsOf;
 };
 
 } // namespace mlir::tofu::search

@@ -89,7 +89,9 @@ PairwiseModel::Options JointSearch::limits() const {
 /// The best degrees, with repeated layers alike; nothing if there are none.
 std::optional<Assignment> JointSearch::solveDegrees() {
   PairwiseModel::Options mine = limits();
-  mine.prunes = false;
+  // Around the best plan, what speaks against degrees counts.
+  mine.prunes = isLarge();
+  mine.settles = isLarge() && options.closeEnough > 0;
   PairwiseModel::Result result = folding.model->minimize(mine);
   if (result.assignment.empty())
     return std::nullopt;
@@ -315,8 +317,10 @@ bool JointSearch::searchAround(const Assignment &chosen) {
   return offer(solve(axes));
 }
 
+bool JointSearch::isLarge() const { return mesh.numDevices() > kMostDevices; }
+
 bool JointSearch::isAffordable() const {
-  if (mesh.numDevices() > kMostDevices)
+  if (isLarge())
     return false;
   // Variables that look alike are as much work as one.
   std::vector<unsigned> sizes(folding.model->numVariables());
@@ -381,15 +385,14 @@ bool JointSearch::isOver() const {
 void JointSearch::run(llvm::function_ref<void()> raiseBound) {
   tell("degrees");
   std::optional<Assignment> values = solveDegrees();
-  bool isLarge = mesh.numDevices() > kMostDevices;
-  if (values && isLarge)
+  if (values && isLarge())
     arrangeByAxis(*values);
   else if (values)
     arrange(*values);
   if (isOver())
     return;
   tell("axes");
-  if (!values || isLarge || !best.get())
+  if (!values || isLarge() || !best.get())
     return;
   while (!isOver() && searchAround(*values))
     raiseBound();
@@ -410,7 +413,7 @@ void JointSearch::refine(Effort effort) {
   tell("all");
   PairwiseModel::Options mine = limits();
   mine.closeEnough = best.getCloseEnough();
-  if (effort == Effort::Little && best.getCloseEnough() > 0)
+  if ((effort == Effort::Little || isLarge()) && best.getCloseEnough() > 0)
     mine.farGap = farGap();
   if (isAffordable()) {
     best.raiseBound(searchAll(mine));

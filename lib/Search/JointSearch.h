@@ -134,6 +134,8 @@ private:
 
   using Domains = std::vector<const AxisSpace::Domain *>;
 
+  /// Whether there are more devices than all plans can be looked at for.
+  bool isLarge() const;
   double farGap() const;
   PairwiseModel::Options limits() const;
   std::optional<Assignment> solveDegrees();

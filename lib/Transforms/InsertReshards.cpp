@@ -283,9 +283,6 @@ private:
     PlacementAttrInterface from = placementOf(value);
     if (isSame(value, from, to))
       return value;
-    for (ReshardOp known : reshards[value])
-      if (isSame(value, known.getTo(), to))
-        return known;
     // Where the value is at home: not anew each time around a loop, and for
     // all that use it behind this place.
     OpBuilder::InsertionGuard guard(builder);
@@ -295,6 +292,14 @@ private:
     const GlobalShape &shape = sizes.get(value);
     for (Value size : shape.values)
       moveBehind(size);
+    for (ReshardOp known : reshards[value]) {
+      if (!isSame(value, known.getTo(), to))
+        continue;
+      // Needs don't come in the order of the operations.
+      if (!known->isBeforeInBlock(&*builder.getInsertionPoint()))
+        known->moveBefore(&*builder.getInsertionPoint());
+      return known;
+    }
     auto reshard = ReshardOp::create(builder, value.getLoc(), value.getType(),
                                      value, shape, from, to);
     ++numReshards;

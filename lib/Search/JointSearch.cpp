@@ -31,8 +31,9 @@ static constexpr unsigned kRadius = 5;
 static constexpr int64_t kMostDevices = 16;
 static constexpr size_t kMostCuts = 400, kFewCuts = 16;
 /// Entries between all pairs of variables that differ up to which all plans are
-/// looked at, in small programs and in others.
-static constexpr int64_t kMostEntries = int64_t(1) << 22,
+/// looked at: however long that takes, in small programs, and in others.
+static constexpr int64_t kMostEntriesToTheEnd = int64_t(1) << 23,
+                         kMostEntries = int64_t(1) << 22,
                          kManyEntries = int64_t(1) << 21;
 /// Entries of the tables of an exact elimination that a search to the end may
 /// begin with.
@@ -335,8 +336,10 @@ bool JointSearch::isAffordable() const {
       return false;
     size = cuts;
   }
-  return folding.model->numEntries(sizes) <=
-         (isSmall() ? kMostEntries : kManyEntries);
+  int64_t most = options.closeEnough == 0 ? kMostEntriesToTheEnd
+                 : isSmall()              ? kMostEntries
+                                          : kManyEntries;
+  return folding.model->numEntries(sizes) <= most;
 }
 
 JointSearch::Domains JointSearch::allArrangements() {

@@ -90,6 +90,45 @@ static unsigned countUses(linalg::GenericOp consumer, Operation *producer) {
   });
 }
 
+/// The sizes of a result, by those of what `producer` reads.
+static FailureOr<SmallVector<Value>>
+findSizes(IRRewriter &rewriter, linalg::GenericOp producer, OpResult result) {
+  auto type = cast<RankedTensorType>(result.getType());
+  SmallVector<Value> sizes;
+  if (type.hasStaticShape())
+    return sizes;
+  OpBuilder::InsertionGuard guard(rewriter);
+  rewriter.setInsertionPoint(producer);
+  ReifiedRankedShapedTypeDims shapes;
+  if (failed(reifyResultShapes(rewriter, producer, shapes)))
+    return failure();
+  for (auto [dim, size] : llvm::enumerate(shapes[result.getResultNumber()]))
+    if (type.isDynamicDim(dim))
+      sizes.push_back(
+          getValueOrCreateConstantIndexOp(rewriter, producer.getLoc(), size));
+  return sizes;
+}
+
+/// Results that begin with nothing need a place, not what another operation has
+/// made: that would be made for it although all else is fused. Element-wise
+/// operations on tensors come that way.
+static void detachInits(IRRewriter &rewriter, linalg::GenericOp op) {
+  for (OpOperand &init : op.getDpsInitsMutable()) {
+    auto producer = init.get().getDefiningOp<linalg::GenericOp>();
+    if (!producer || op.payloadUsesValueFromOperand(&init))
+      continue;
+    FailureOr<SmallVector<Value>> sizes =
+        findSizes(rewriter, producer, cast<OpResult>(init.get()));
+    if (failed(sizes))
+      continue;
+    rewriter.setInsertionPoint(op);
+    Value place = tensor::EmptyOp::create(
+        rewriter, op.getLoc(), cast<RankedTensorType>(init.get().getType()),
+        *sizes);
+    rewriter.modifyOpInPlace(op, [&] { init.set(place); });
+  }
+}
+
 namespace {
 
 struct FuseElementwise
@@ -114,6 +153,7 @@ private:
     for (Operation *op = block.empty() ? nullptr : &block.front(); op;) {
       Operation *next = op->getNextNode();
       if (auto generic = dyn_cast<linalg::GenericOp>(op)) {
+        detachInits(rewriter, generic);
         generic = simplifyInputs(rewriter, generic);
         while (linalg::GenericOp fused = fuseOne(rewriter, generic))
           generic = simplifyInputs(rewriter, fused);

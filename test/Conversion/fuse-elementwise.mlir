@@ -31,6 +31,33 @@ func.func @chain(%a: tensor<4x8xf32>, %e: tensor<4x8xf32>) -> tensor<4x8xf32> {
   return %1 : tensor<4x8xf32>
 }
 
+// Nor are producers kept whose results are only a place to write to, of whatever
+// size: element-wise operations on tensors are lowered like that.
+// CHECK-LABEL: func.func @places
+// CHECK-SAME:    %[[A:.*]]: tensor<?x8xf32>, %[[B:.*]]: tensor<?x8xf32>
+// CHECK:         %[[SIZE:.*]] = tensor.dim %[[A]]
+// CHECK:         %[[PLACE:.*]] = tensor.empty(%[[SIZE]])
+// CHECK:         linalg.generic {{.*}} outs(%[[PLACE]] : tensor<?x8xf32>)
+// CHECK:           arith.mulf
+// CHECK-NEXT:      arith.negf
+// CHECK-NOT:     linalg.generic
+// CHECK:         return
+func.func @places(%a: tensor<?x8xf32>, %b: tensor<?x8xf32>) -> tensor<?x8xf32> {
+  %0 = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%a, %b : tensor<?x8xf32>, tensor<?x8xf32>) outs(%a : tensor<?x8xf32>) {
+  ^bb0(%x: f32, %z: f32, %o: f32):
+    %y = arith.mulf %x, %z : f32
+    linalg.yield %y : f32
+  } -> tensor<?x8xf32>
+  %1 = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%0 : tensor<?x8xf32>) outs(%0 : tensor<?x8xf32>) {
+  ^bb0(%x: f32, %o: f32):
+    %y = arith.negf %x : f32
+    linalg.yield %y : f32
+  } -> tensor<?x8xf32>
+  return %1 : tensor<?x8xf32>
+}
+
 // An exponential per row is not computed once per element.
 // CHECK-LABEL: func.func @broadcast
 // CHECK:         linalg.generic

@@ -165,7 +165,8 @@ def FuseElementwise : Pass<"tofu-fuse-elementwise", "::mlir::func::FuncOp"> {
     the producer is cheap. A producer that only repeats elements goes into each
     of its users. Where the first user reads just what the producer computes, the
     fused operation gives both results. Inputs that are the same number
-    everywhere become scalars.
+    everywhere become scalars. A result of a generic that another one only writes
+    over is a `tensor.empty` there, so that it keeps nothing alive.
 
     Before: generics on tensors. After: fewer and larger ones.
 

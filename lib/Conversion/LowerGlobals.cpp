@@ -28,6 +28,9 @@ namespace mlir::tofu {
 using namespace mlir;
 using namespace mlir::tofu;
 
+/// Of constants, in bytes: as memory of the runtime.
+static constexpr int64_t kAlignment = 64;
+
 namespace {
 
 /// Lowers one global and all that loads and stores it.
@@ -179,7 +182,7 @@ Value GlobalLowering::getConstantPart() {
     constant = memref::GlobalOp::create(
         atGlobal, loc, (global.getSymName() + "_initial").str(),
         builder.getStringAttr("private"), type, global.getValueAttr(),
-        /*constant=*/true, /*alignment=*/IntegerAttr());
+        /*constant=*/true, builder.getI64IntegerAttr(kAlignment));
     symbols.insert(constant, global->getIterator());
   }
   Value data =

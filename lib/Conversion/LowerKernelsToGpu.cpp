@@ -11,7 +11,8 @@
 // the work of one thread, or of several that share its reductions and combine
 // what they have in workgroup memory, always in the same order. Neighbouring
 // threads have neighbouring elements, of the outputs or of what is reduced,
-// whichever lie next to each other in memory.
+// whichever lie next to each other in memory. Where there are many, a thread
+// has several that are accessed together.
 //
 //===----------------------------------------------------------------------===//
 
@@ -42,6 +43,8 @@ using namespace mlir::tofu;
 /// Threads of a block. Enough to hide latencies, and few enough that blocks
 /// with many registers still fit.
 static constexpr int64_t kBlockSize = 256;
+/// Elements that keep all of a device busy, if each is the work of a thread.
+static constexpr int64_t kManyElements = 1 << 17;
 
 //===----------------------------------------------------------------------===//
 // Which thread does what
@@ -58,8 +61,12 @@ struct ThreadPlan {
   int64_t threadsPerElement = 1;
   /// True if these are neighbours.
   bool sharersAreNeighbours = false;
+  /// Neighbours that one thread has; loads of all come before the first store.
+  int64_t elementsPerThread = 1;
 
-  int64_t elementsPerBlock() const { return kBlockSize / threadsPerElement; }
+  int64_t elementsPerBlock() const {
+    return kBlockSize / threadsPerElement * elementsPerThread;
+  }
 };
 
 } // namespace
@@ -151,9 +158,8 @@ static bool areFree(linalg::LinalgOp op, bool reassociate) {
 /// Lets several threads share the reductions of an element if they are long.
 static void shareReductions(linalg::LinalgOp op, ArrayRef<unsigned> grid,
                             ArrayRef<unsigned> reductions, ThreadPlan &plan) {
-  // What a sharing thread should have at least, and how many elements keep all
-  // of a device busy.
-  constexpr int64_t kLeastShare = 4, kManyElements = 1 << 17;
+  // What a sharing thread should have at least.
+  constexpr int64_t kLeastShare = 4;
   std::optional<int64_t> length = getKnownProduct(op, reductions);
   std::optional<unsigned> outer = chooseNeighbours(op, grid);
   std::optional<unsigned> inner = chooseNeighbours(op, reductions);
@@ -169,6 +175,76 @@ static void shareReductions(linalg::LinalgOp op, ArrayRef<unsigned> grid,
   while (length && threads > 1 && *length < kLeastShare * threads)
     threads /= 2;
   plan.threadsPerElement = threads;
+}
+
+/// Bytes of an element in memory; 0 if not known.
+static int64_t getElementBytes(Type type) {
+  if (auto complex = dyn_cast<ComplexType>(type))
+    return 2 * getElementBytes(complex.getElementType());
+  if (type.isIndex())
+    return 8;
+  return type.isIntOrFloat() ? (type.getIntOrFloatBitWidth() + 7) / 8 : 0;
+}
+
+/// Whether neighbours along `group` are next to each other in `operand`, and
+/// each `width` of them begin at a multiple of their size.
+static bool isAligned(linalg::LinalgOp op, OpOperand &operand,
+                      ArrayRef<unsigned> group, int64_t width) {
+  auto type = cast<MemRefType>(operand.get().getType());
+  SmallVector<int64_t> memoryStrides;
+  int64_t offset;
+  if (failed(type.getStridesAndOffset(memoryStrides, offset)) ||
+      ShapedType::isDynamic(offset) || offset % width != 0)
+    return false;
+  SmallVector<int64_t> origin(op.getNumLoops(), 0);
+  AffineMap map = op.getMatchingIndexingMap(&operand);
+  if (llvm::any_of(map.compose(origin), [](int64_t i) { return i != 0; }))
+    return false;
+  Strides strides = getLoopStrides(op, &operand);
+  return llvm::all_of(llvm::enumerate(strides), [&](auto loop) {
+    return llvm::is_contained(group, loop.index()) || loop.value() % width == 0;
+  });
+}
+
+/// How many elements a thread should have: as many as an access to memory takes
+/// together, at most 16 bytes, where all operands have them next to each other
+/// or the same for all.
+static int64_t chooseElementsPerThread(linalg::LinalgOp op,
+                                       const NestPlan &nest) {
+  constexpr int64_t kAccessBytes = 16, kMost = 8;
+  if (nest.groups.empty() || !Assertions(op).empty())
+    return 1;
+  ArrayRef<unsigned> group = nest.groups.back();
+  int64_t most = 0;
+  SmallVector<OpOperand *> accessed;
+  for (OpOperand &operand : op->getOpOperands()) {
+    auto type = dyn_cast<MemRefType>(operand.get().getType());
+    if (!type)
+      continue;
+    Strides strides = getLoopStrides(op, &operand);
+    if (!ShapedType::isStaticShape(strides))
+      return 1;
+    int64_t stride = strides[group.back()];
+    if (stride == 0)
+      continue;
+    int64_t bytes = getElementBytes(type.getElementType());
+    if (stride != 1 || bytes == 0)
+      return 1;
+    most = std::max(most, bytes);
+    accessed.push_back(&operand);
+  }
+  if (most == 0)
+    return 1;
+  int64_t width = std::min(kAccessBytes / most, kMost);
+  std::optional<int64_t> inGroup = getKnownProduct(op, group);
+  std::optional<int64_t> inAll =
+      getKnownProduct(op, llvm::to_vector(llvm::seq(0u, op.getNumLoops())));
+  bool areMany = inGroup && inAll && width > 1 && *inGroup % width == 0 &&
+                 *inAll / width >= kManyElements &&
+                 llvm::all_of(accessed, [&](OpOperand *operand) {
+                   return isAligned(op, *operand, group, width);
+                 });
+  return areMany ? width : 1;
 }
 
 static ThreadPlan planThreads(linalg::LinalgOp op, bool reassociate) {
@@ -192,6 +268,8 @@ static ThreadPlan planThreads(linalg::LinalgOp op, bool reassociate) {
   auto last = collapseLoops(op, accumulating);
   plan.nest.numAccumulating = last.size();
   llvm::append_range(plan.nest.groups, last);
+  if (inner.empty())
+    plan.elementsPerThread = chooseElementsPerThread(op, plan.nest);
   return plan;
 }
 
@@ -223,6 +301,7 @@ private:
   }
   Value getProduct(ArrayRef<unsigned> groups);
   void setIterations(Value number, ArrayRef<unsigned> groups);
+  void emitNeighbours();
   void emitShared(Value inside);
   SmallVector<Value> emitShare(Value inside);
   void combineShares();
@@ -288,6 +367,9 @@ void KernelEmitter::emit() {
                                     ? std::pair(quotient, remainder)
                                     : std::pair(remainder, quotient);
   }
+  if (plan.elementsPerThread > 1)
+    inBlock = arith::MulIOp::create(builder, loc, inBlock,
+                                    constant(plan.elementsPerThread));
   Value first = arith::MulIOp::create(builder, loc, block, constant(elements));
   Value element = arith::AddIOp::create(builder, loc, first, inBlock);
   Value inside =
@@ -298,7 +380,26 @@ void KernelEmitter::emit() {
   auto branch = scf::IfOp::create(builder, loc, inside, /*hasElse=*/false);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(branch.thenBlock());
+  if (plan.elementsPerThread > 1)
+    return emitNeighbours();
   nest.emitLoops(plan.numGridGroups);
+}
+
+/// Emits a thread's elements. Their number divides that of the innermost loops,
+/// so all are inside of the grid if the first one is.
+void KernelEmitter::emitNeighbours() {
+  unsigned group = gridGroups.back();
+  Value first = nest.getIteration(group);
+  SmallVector<SmallVector<Value>> results;
+  for (int64_t i = 0; i < plan.elementsPerThread; ++i) {
+    nest.setIteration(group, first, i);
+    results.push_back(nest.emitBody(nest.getInitials()));
+  }
+  for (auto [i, yielded] : llvm::enumerate(results)) {
+    nest.setIteration(group, first, i);
+    for (auto [output, value] : llvm::enumerate(yielded))
+      nest.storeOutput(output, value);
+  }
 }
 
 /// What a share starts from. Not all combinations of numbers with infinity are
@@ -418,6 +519,7 @@ private:
   void collectArguments();
   void collectSizes();
   SmallVector<Type> getSharedTypes();
+  void assumeAlignment(OpBuilder &builder, IRMapping &mapping);
   LogicalResult buildKernel(gpu::GPUFuncOp kernel, Assertions &assertions);
   Value getNumBlocks();
   Value makeFlag();
@@ -471,6 +573,24 @@ SmallVector<Type> Launcher::getSharedTypes() {
   return types;
 }
 
+/// Lets a thread's elements be accessed together. All memory is aligned to 16
+/// bytes (Runtime.h).
+void Launcher::assumeAlignment(OpBuilder &builder, IRMapping &mapping) {
+  unsigned loop = plan.nest.groups.back().back();
+  for (OpOperand &operand : op->getOpOperands()) {
+    auto type = dyn_cast<MemRefType>(operand.get().getType());
+    Value buffer = mapping.lookupOrDefault(operand.get());
+    if (!type || getLoopStrides(op, &operand)[loop] == 0 ||
+        buffer.getDefiningOp<memref::AssumeAlignmentOp>())
+      continue;
+    int64_t bytes =
+        plan.elementsPerThread * getElementBytes(type.getElementType());
+    mapping.map(operand.get(),
+                memref::AssumeAlignmentOp::create(builder, loc, buffer, bytes)
+                    .getResult());
+  }
+}
+
 /// Fills the empty kernel, whose last argument is the flag, if there is one.
 LogicalResult Launcher::buildKernel(gpu::GPUFuncOp kernel,
                                     Assertions &assertions) {
@@ -480,6 +600,8 @@ LogicalResult Launcher::buildKernel(gpu::GPUFuncOp kernel,
               kernel.getBody().getArguments().take_front(arguments.size()));
   for (Value constant : constants)
     builder.clone(*constant.getDefiningOp(), mapping);
+  if (plan.elementsPerThread > 1)
+    assumeAlignment(builder, mapping);
   linalg::FillOp kernelFill;
   if (fill)
     kernelFill = cast<linalg::FillOp>(builder.clone(*fill, mapping));

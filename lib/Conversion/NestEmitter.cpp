@@ -88,6 +88,8 @@ NestEmitter::NestEmitter(OpBuilder &builder, linalg::LinalgOp op,
   zero = arith::ConstantIndexOp::create(builder, loc, 0);
   one = arith::ConstantIndexOp::create(builder, loc, 1);
   ivs.assign(op.getNumLoops(), zero);
+  firsts = ivs;
+  more.assign(op.getNumLoops(), 0);
   for (ArrayRef<unsigned> group : this->plan.groups) {
     Value bound =
         getValueOrCreateConstantIndexOp(builder, loc, sizes[group.front()]);
@@ -99,6 +101,19 @@ NestEmitter::NestEmitter(OpBuilder &builder, linalg::LinalgOp op,
   }
   for (OpOperand &operand : op->getOpOperands())
     accesses.push_back(makeAccess(operand));
+}
+
+void NestEmitter::setIteration(unsigned group, Value first, int64_t more) {
+  unsigned loop = plan.groups[group].back();
+  firsts[loop] = first;
+  this->more[loop] = more;
+  ivs[loop] = more == 0
+                  ? first
+                  : arith::AddIOp::create(
+                        builder, loc, first,
+                        arith::ConstantIndexOp::create(builder, loc, more),
+                        arith::IntegerOverflowFlags::nsw)
+                        .getResult();
 }
 
 NestEmitter::Access NestEmitter::makeAccess(OpOperand &operand) {
@@ -151,20 +166,28 @@ OpFoldResult NestEmitter::getSpan(const Strides &strides) {
 SmallVector<Value> NestEmitter::getIndices(Access &access) {
   if (access.isFlat) {
     Value sum;
-    for (auto [stride, iv] : llvm::zip(access.strides, ivs)) {
-      if (stride == 0 || iv == zero)
-        continue;
-      Value term = iv;
-      if (stride != 1)
-        term = arith::MulIOp::create(
-            builder, loc, iv,
-            arith::ConstantIndexOp::create(builder, loc, stride),
-            arith::IntegerOverflowFlags::nsw);
+    auto add = [&](Value term) {
       sum = sum ? arith::AddIOp::create(builder, loc, sum, term,
                                         arith::IntegerOverflowFlags::nsw)
                       .getResult()
                 : term;
+    };
+    int64_t constant = 0;
+    for (auto [stride, first, more] :
+         llvm::zip(access.strides, firsts, this->more)) {
+      constant += stride * more;
+      if (stride == 0 || first == zero)
+        continue;
+      Value term = first;
+      if (stride != 1)
+        term = arith::MulIOp::create(
+            builder, loc, first,
+            arith::ConstantIndexOp::create(builder, loc, stride),
+            arith::IntegerOverflowFlags::nsw);
+      add(term);
     }
+    if (constant != 0)
+      add(arith::ConstantIndexOp::create(builder, loc, constant));
     return {sum ? sum : zero};
   }
   SmallVector<Value> indices;
@@ -207,6 +230,17 @@ Value NestEmitter::getInitial(unsigned output) {
   return load(accesses[op.getNumDpsInputs() + output]);
 }
 
+SmallVector<Value> NestEmitter::getInitials() {
+  SmallVector<Value> initials;
+  for (int64_t output = 0; output < op.getNumDpsInits(); ++output) {
+    bool isRead =
+        op.payloadUsesValueFromOperand(op.getDpsInitOperand(output)) ||
+        plan.numAccumulating;
+    initials.push_back(isRead ? getInitial(output) : Value());
+  }
+  return initials;
+}
+
 void NestEmitter::storeOutput(unsigned output, Value value) {
   store(accesses[op.getNumDpsInputs() + output], value);
 }
@@ -221,13 +255,7 @@ void NestEmitter::emitLoops(unsigned group) {
     emitLoops(group + 1);
     return;
   }
-  SmallVector<Value> initial;
-  for (int64_t output = 0; output < op.getNumDpsInits(); ++output) {
-    bool isRead =
-        op.payloadUsesValueFromOperand(op.getDpsInitOperand(output)) ||
-        plan.numAccumulating;
-    initial.push_back(isRead ? getInitial(output) : Value());
-  }
+  SmallVector<Value> initial = getInitials();
   SmallVector<Value> results = plan.numAccumulating
                                    ? emitAccumulation(group, initial)
                                    : emitBody(initial);

@@ -53,12 +53,18 @@ public:
   SmallVector<Value> emitBody(ValueRange accumulators);
 
   Value getBound(unsigned group) const { return bounds[group]; }
-  void setIteration(unsigned group, Value iteration) {
-    ivs[plan.groups[group].back()] = iteration;
+  /// Iteration `first` plus `more`. Addresses are that of the first plus a
+  /// constant, from which LLVM sees that they are neighbours.
+  void setIteration(unsigned group, Value first, int64_t more = 0);
+
+  Value getIteration(unsigned group) const {
+    return firsts[plan.groups[group].back()];
   }
 
   /// What the accumulation of an output starts from.
   Value getInitial(unsigned output);
+  /// The same of all outputs; null for those that the body doesn't look at.
+  SmallVector<Value> getInitials();
   void storeOutput(unsigned output, Value value);
 
   Value getZero() const { return zero; }
@@ -92,8 +98,10 @@ private:
   bool reassociate;
   Value zero, one;
   SmallVector<Value> bounds;
-  /// Induction variable of each loop that is the last of its group.
-  SmallVector<Value> ivs;
+  /// Induction variable of each loop that is the last of its group, and what
+  /// it is the sum of.
+  SmallVector<Value> ivs, firsts;
+  SmallVector<int64_t> more;
   SmallVector<Access> accesses;
   SmallVector<Operation *> combiners;
 };

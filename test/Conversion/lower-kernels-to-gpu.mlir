@@ -245,6 +245,74 @@ func.func @guarded(%a: memref<10x4096xf32>, %b: memref<10xf32>) {
 
 // -----
 
+#id = affine_map<(i, j) -> (i, j)>
+#row = affine_map<(i, j) -> (i)>
+
+// Of many elements, a thread has as many neighbours as 16 bytes hold: first it
+// loads, then it stores. 2097152 elements take 2048 blocks.
+// CHECK:         gpu.func @neighbours({{.*}}) kernel
+// CHECK-DAG:       memref.assume_alignment %{{.*}}, 16 : memref<2048x1024xf32>
+// CHECK-DAG:       memref.assume_alignment %{{.*}}, 8 : memref<2048x1024xf16>
+// CHECK-NOT:       memref.assume_alignment
+// CHECK:           scf.if
+// CHECK-COUNT-4:   math.fma
+// CHECK-NOT:       math.fma
+// CHECK-COUNT-4:   memref.store
+// CHECK-NOT:       memref.store
+// CHECK:           gpu.return
+// CHECK-LABEL: func.func @neighbours
+// CHECK-DAG:     %[[BLOCKS:.*]] = arith.constant 2048 : index
+// CHECK:         gpu.launch_func @kernels::@neighbours blocks in (%[[BLOCKS]],
+func.func @neighbours(%a: memref<2048x1024xf32>, %b: memref<2048xf32>, %c: memref<2048x1024xf16>) {
+  linalg.generic {indexing_maps = [#id, #row, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%a, %b : memref<2048x1024xf32>, memref<2048xf32>) outs(%c : memref<2048x1024xf16>) {
+  ^bb0(%x: f32, %y: f32, %o: f16):
+    %r = math.fma %x, %y, %x : f32
+    %s = arith.truncf %r : f32 to f16
+    linalg.yield %s : f16
+  }
+  return
+}
+
+// -----
+
+#id = affine_map<(i, j) -> (i, j)>
+#transposed = affine_map<(i, j) -> (j, i)>
+
+// One each where they are fewer, where one operand has them apart, where rows
+// don't begin at such a multiple, or where their number isn't known.
+// CHECK-NOT: memref.assume_alignment
+func.func @alone(%a: memref<511x1024xf32>, %b: memref<2048x1024xf32>, %c: memref<2048x1022xf32, strided<[1023, 1], offset: 4>>,
+                 %d: memref<2048x1024xf32, strided<[1024, 1], offset: 1>>, %e: memref<?x1024xf32>, %t: memref<1024x2048xf32>) {
+  linalg.generic {indexing_maps = [#id], iterator_types = ["parallel", "parallel"]} outs(%a : memref<511x1024xf32>) {
+  ^bb0(%o: f32):
+    %r = arith.negf %o : f32
+    linalg.yield %r : f32
+  }
+  linalg.generic {indexing_maps = [#transposed, #id], iterator_types = ["parallel", "parallel"]} ins(%t : memref<1024x2048xf32>) outs(%b : memref<2048x1024xf32>) {
+  ^bb0(%x: f32, %o: f32):
+    linalg.yield %x : f32
+  }
+  linalg.generic {indexing_maps = [#id], iterator_types = ["parallel", "parallel"]} outs(%c : memref<2048x1022xf32, strided<[1023, 1], offset: 4>>) {
+  ^bb0(%o: f32):
+    %r = arith.negf %o : f32
+    linalg.yield %r : f32
+  }
+  linalg.generic {indexing_maps = [#id], iterator_types = ["parallel", "parallel"]} outs(%d : memref<2048x1024xf32, strided<[1024, 1], offset: 1>>) {
+  ^bb0(%o: f32):
+    %r = arith.negf %o : f32
+    linalg.yield %r : f32
+  }
+  linalg.generic {indexing_maps = [#id], iterator_types = ["parallel", "parallel"]} outs(%e : memref<?x1024xf32>) {
+  ^bb0(%o: f32):
+    %r = arith.negf %o : f32
+    linalg.yield %r : f32
+  }
+  return
+}
+
+// -----
+
 func.func @tensors(%a: tensor<4xf32>) -> tensor<4xf32> {
   %0 = tensor.empty() : tensor<4xf32>
   // expected-error@+1 {{is not on buffers}}

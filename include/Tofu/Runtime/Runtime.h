@@ -28,8 +28,9 @@
 |* where an argument is the address of a ranked memref descriptor or a plain  *|
 |* scalar, and R is the struct of the results (descriptors and scalars, with  *|
 |* the natural alignment of C). With no results there is no first argument; a *|
-|* lone scalar result is returned. Result buffers may be arguments, constants *|
-|* or memory of the context; they are valid until the context is reset.       *|
+|* lone scalar result is returned. Buffers of arguments must be aligned to 16 *|
+|* bytes. Result buffers may be arguments, constants or memory of the         *|
+|* context; they are valid until the context is reset.                        *|
 |*                                                                            *|
 |* Errors. No call returns a status. A call that fails ends the run of its    *|
 |* device: it leaves the program with longjmp, back to where the device       *|

@@ -60,12 +60,18 @@ llvm::SmallVector<unsigned, 8> Elimination::liveFactors(unsigned var) const {
 // Elimination
 //===----------------------------------------------------------------------===//
 
-Elimination::Work Elimination::plan(int64_t limit) const {
+EliminationOrder Elimination::startOrder() const {
   EliminationOrder order(domains);
   for (const Factor &factor : factors)
     order.connect(factor.scope);
+  order.start();
+  return order;
+}
+
+Elimination::Work Elimination::plan(int64_t limit) const {
   Work work;
-  for (order.start(); !order.empty(); order.eliminate(order.next())) {
+  for (EliminationOrder order = startOrder(); !order.empty();
+       order.eliminate(order.next())) {
     work.largest = std::max(work.largest, order.nextSize());
     work.total = addCosts(work.total, order.nextSize());
     if (work.largest > limit)
@@ -76,11 +82,9 @@ Elimination::Work Elimination::plan(int64_t limit) const {
 
 int64_t Elimination::distinctWork(int64_t limit) const {
   Elimination dry = *this;
-  EliminationOrder order(domains);
-  for (const Factor &factor : factors)
-    order.connect(factor.scope);
   int64_t total = 0;
-  for (order.start(); !order.empty() && total <= limit;) {
+  for (EliminationOrder order = startOrder();
+       !order.empty() && total <= limit;) {
     unsigned var = order.next();
     if (dry.eliminate(var, order.neighboursOf(var), /*isDry=*/true))
       total = addCosts(total, order.nextSize());
@@ -90,22 +94,27 @@ int64_t Elimination::distinctWork(int64_t limit) const {
 }
 
 bool Elimination::solve(const Options &options, const Assignment *hint) {
-  // Where a core is left anyway, large tables are not worth their time.
-  int64_t limit = options.tableLimit;
-  if (plan(limit).largest > limit)
-    limit = std::min(limit, options.coreLimit);
-  EliminationOrder order(domains);
-  for (const Factor &factor : factors)
-    order.connect(factor.scope);
-  order.start();
-  while (!order.empty() && order.nextSize() <= limit) {
-    unsigned var = order.next();
-    eliminate(var, order.neighboursOf(var), /*isDry=*/false);
-    order.eliminate(var);
-  }
+  // Tables come after all is planned: where a core is left anyway, large ones
+  // are not worth their time.
+  std::vector<std::pair<unsigned, EliminationOrder::Neighbours>> planned;
+  auto planUpTo = [&](int64_t limit) {
+    planned.clear();
+    EliminationOrder order = startOrder();
+    while (!order.empty() && order.nextSize() <= limit) {
+      unsigned var = order.next();
+      planned.push_back({var, order.neighboursOf(var)});
+      order.eliminate(var);
+    }
+    return order.rest();
+  };
+  llvm::SmallVector<unsigned> rest = planUpTo(options.tableLimit);
+  if (!rest.empty())
+    rest = planUpTo(std::min(options.tableLimit, options.coreLimit));
+  for (const auto &[var, neighbours] : planned)
+    eliminate(var, neighbours, /*isDry=*/false);
   best = constant;
-  if (!order.empty())
-    return searchCore(order.rest(), options, hint);
+  if (!rest.empty())
+    return searchCore(rest, options, hint);
   return best < Forbidden;
 }
 

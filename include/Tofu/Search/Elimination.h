@@ -30,6 +30,8 @@
 
 namespace mlir::tofu::search {
 
+class EliminationOrder;
+
 /// A cost that rules an assignment out: sums saturate here. Actual costs must
 /// stay far below.
 inline constexpr int64_t Forbidden = int64_t(1) << 52;
@@ -113,6 +115,7 @@ private:
     llvm::SmallVector<unsigned, 8> factors;
   };
 
+  EliminationOrder startOrder() const;
   void attach(Factor factor);
   llvm::SmallVector<unsigned, 8> liveFactors(unsigned var) const;
   bool eliminate(unsigned var, llvm::ArrayRef<unsigned> neighbours, bool isDry);

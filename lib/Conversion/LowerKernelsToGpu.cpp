@@ -9,10 +9,11 @@
 // All kernels have the same form. The loops that tell the elements of the
 // outputs apart become the grid: one number for each element. Each element is
 // the work of one thread, or of several that share its reductions and combine
-// what they have in workgroup memory, always in the same order. Neighbouring
-// threads have neighbouring elements, of the outputs or of what is reduced,
-// whichever lie next to each other in memory. Where there are many, a thread
-// has several that are accessed together.
+// what they have in workgroup memory, always in the same order; blocks that
+// share them leave what they have for another kernel. Neighbouring threads have
+// neighbouring elements, of the outputs or of what is reduced, whichever lie
+// next to each other in memory. Where there are many, a thread has several that
+// are accessed together.
 //
 //===----------------------------------------------------------------------===//
 
@@ -61,6 +62,9 @@ struct ThreadPlan {
   int64_t threadsPerElement = 1;
   /// True if these are neighbours.
   bool sharersAreNeighbours = false;
+  /// Blocks that share the reductions of one element. With several, what each
+  /// has is a partial result in memory, which another kernel combines.
+  int64_t blocksPerElement = 1;
   /// Neighbours that one thread has; loads of all come before the first store.
   int64_t elementsPerThread = 1;
 
@@ -155,6 +159,32 @@ static bool areFree(linalg::LinalgOp op, bool reassociate) {
   });
 }
 
+/// How many blocks should share the reductions of an element: where elements
+/// are few, as many as keep all of a device busy and have enough to do.
+static int64_t chooseBlocksPerElement(linalg::LinalgOp op,
+                                      ArrayRef<unsigned> grid,
+                                      ArrayRef<unsigned> reductions,
+                                      int64_t threadsPerElement) {
+  // What a thread must have to do to be worth another kernel.
+  constexpr int64_t kWorthIt = 256, kLeastShare = 16, kMost = kBlockSize;
+  std::optional<int64_t> elements = getKnownProduct(op, grid);
+  std::optional<int64_t> length = getKnownProduct(op, reductions);
+  // Booleans are not stored as they are.
+  bool areStored =
+      llvm::none_of(op.getRegionOutputArgs(), [](BlockArgument arg) {
+        return arg.getType().isInteger(1);
+      });
+  if (threadsPerElement == 1 || !elements || *elements == 0 || !length ||
+      *length < kWorthIt * threadsPerElement || !areStored)
+    return 1;
+  int64_t blocks = 1;
+  while (blocks < kMost &&
+         2 * blocks * *elements * threadsPerElement <= kManyElements &&
+         2 * blocks * threadsPerElement * kLeastShare <= *length)
+    blocks *= 2;
+  return blocks;
+}
+
 /// Lets several threads share the reductions of an element if they are long.
 static void shareReductions(linalg::LinalgOp op, ArrayRef<unsigned> grid,
                             ArrayRef<unsigned> reductions, ThreadPlan &plan) {
@@ -175,6 +205,7 @@ static void shareReductions(linalg::LinalgOp op, ArrayRef<unsigned> grid,
   while (length && threads > 1 && *length < kLeastShare * threads)
     threads /= 2;
   plan.threadsPerElement = threads;
+  plan.blocksPerElement = chooseBlocksPerElement(op, grid, reductions, threads);
 }
 
 /// Bytes of an element in memory; 0 if not known.
@@ -285,8 +316,10 @@ public:
   /// `op` is in the kernel, and so are the `sizes` of its loops.
   KernelEmitter(OpBuilder &builder, linalg::LinalgOp op, linalg::FillOp fill,
                 const ThreadPlan &plan, ArrayRef<OpFoldResult> sizes,
-                ArrayRef<BlockArgument> shared, bool reassociate)
+                ArrayRef<BlockArgument> shared,
+                ArrayRef<BlockArgument> partials, bool reassociate)
       : builder(builder), loc(op.getLoc()), op(op), plan(plan), shared(shared),
+        partials(partials),
         nest(builder, op, fill, plan.nest, sizes, reassociate),
         combiners(getFreeCombiners(op)) {}
 
@@ -302,8 +335,8 @@ private:
   Value getProduct(ArrayRef<unsigned> groups);
   void setIterations(Value number, ArrayRef<unsigned> groups);
   void emitNeighbours();
-  void emitShared(Value inside);
-  SmallVector<Value> emitShare(Value inside);
+  void emitShared(Value inside, Value part);
+  SmallVector<Value> emitShare(Value inside, Value part);
   void combineShares();
   Value combine(unsigned output, Value a, Value b);
   Value getNeutralValue(unsigned output);
@@ -312,12 +345,14 @@ private:
   Location loc;
   linalg::LinalgOp op;
   const ThreadPlan &plan;
-  ArrayRef<BlockArgument> shared;
+  /// Memory of the block for each output, and for what blocks have of it.
+  ArrayRef<BlockArgument> shared, partials;
   NestEmitter nest;
   SmallVector<Operation *> combiners;
   SmallVector<unsigned> gridGroups, innerGroups;
-  /// The number of the thread, and its number among those of its element.
-  Value thread, sharer;
+  /// The number of the thread in its block, and among those of its element;
+  /// where to leave what the block has of the element.
+  Value thread, sharer, partialIndex;
 };
 
 } // namespace
@@ -354,6 +389,12 @@ void KernelEmitter::emit() {
   Value block =
       gpu::BlockIdOp::create(builder, loc, gpu::Dimension::x).getResult();
   thread = gpu::ThreadIdOp::create(builder, loc, gpu::Dimension::x).getResult();
+  Value part;
+  if (plan.blocksPerElement > 1) {
+    Value blocks = constant(plan.blocksPerElement);
+    part = arith::RemUIOp::create(builder, loc, block, blocks);
+    block = arith::DivUIOp::create(builder, loc, block, blocks);
+  }
 
   int64_t elements = plan.elementsPerBlock();
   Value inBlock = thread;
@@ -375,8 +416,14 @@ void KernelEmitter::emit() {
   Value inside =
       compare(arith::CmpIPredicate::ult, element, getProduct(gridGroups));
   setIterations(element, gridGroups);
+  if (part)
+    partialIndex = arith::AddIOp::create(
+        builder, loc,
+        arith::MulIOp::create(builder, loc, element,
+                              constant(plan.blocksPerElement)),
+        part);
   if (plan.threadsPerElement > 1)
-    return emitShared(inside);
+    return emitShared(inside, part);
   auto branch = scf::IfOp::create(builder, loc, inside, /*hasElse=*/false);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(branch.thenBlock());
@@ -426,15 +473,23 @@ Value KernelEmitter::combine(unsigned output, Value a, Value b) {
 }
 
 /// Emits a thread's part of the reductions of its element; nothing if it is
-/// outside of the grid.
-SmallVector<Value> KernelEmitter::emitShare(Value inside) {
+/// outside of the grid. `part` is the number of the block among those of the
+/// element, if there are several.
+SmallVector<Value> KernelEmitter::emitShare(Value inside, Value part) {
   Value length = arith::SelectOp::create(
       builder, loc, inside, getProduct(innerGroups), nest.getZero());
   SmallVector<Value> neutral;
   for (unsigned output = 0; output < combiners.size(); ++output)
     neutral.push_back(getNeutralValue(output));
-  auto loop = scf::ForOp::create(builder, loc, sharer, length,
-                                 constant(plan.threadsPerElement), neutral);
+  Value first = sharer;
+  if (part)
+    first = arith::AddIOp::create(
+        builder, loc, first,
+        arith::MulIOp::create(builder, loc, part,
+                              constant(plan.threadsPerElement)));
+  auto loop = scf::ForOp::create(
+      builder, loc, first, length,
+      constant(plan.threadsPerElement * plan.blocksPerElement), neutral);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(loop.getBody());
   setIterations(loop.getInductionVar(), innerGroups);
@@ -464,8 +519,8 @@ void KernelEmitter::combineShares() {
   }
 }
 
-void KernelEmitter::emitShared(Value inside) {
-  for (auto [share, memory] : llvm::zip_equal(emitShare(inside), shared))
+void KernelEmitter::emitShared(Value inside, Value part) {
+  for (auto [share, memory] : llvm::zip_equal(emitShare(inside, part), shared))
     memref::StoreOp::create(builder, loc, share, memory, thread);
   combineShares();
   Value isFirst = compare(arith::CmpIPredicate::eq, sharer, nest.getZero());
@@ -475,7 +530,11 @@ void KernelEmitter::emitShared(Value inside) {
   builder.setInsertionPointToStart(branch.thenBlock());
   for (auto [output, memory] : llvm::enumerate(shared)) {
     Value whole = memref::LoadOp::create(builder, loc, memory, thread);
-    nest.storeOutput(output, combine(output, nest.getInitial(output), whole));
+    if (part)
+      memref::StoreOp::create(builder, loc, whole, partials[output],
+                              partialIndex);
+    else
+      nest.storeOutput(output, combine(output, nest.getInitial(output), whole));
   }
 }
 
@@ -515,10 +574,16 @@ public:
   LogicalResult launch(gpu::GPUModuleOp module, SymbolTable &symbols,
                        StringRef name);
 
+  /// What is still to be done after the launch: combines what blocks have. Null
+  /// if nothing is.
+  linalg::GenericOp combinePartials();
+  void freePartials();
+
 private:
   void collectArguments();
   void collectSizes();
   SmallVector<Type> getSharedTypes();
+  void makePartials();
   void assumeAlignment(OpBuilder &builder, IRMapping &mapping);
   LogicalResult buildKernel(gpu::GPUFuncOp kernel, Assertions &assertions);
   Value getNumBlocks();
@@ -533,6 +598,8 @@ private:
   ThreadPlan plan;
   SmallVector<OpFoldResult> sizes;
   SetVector<Value> arguments, constants;
+  /// For each output, what blocks have of its elements.
+  SmallVector<Value> partials;
 };
 
 } // namespace
@@ -591,7 +658,8 @@ void Launcher::assumeAlignment(OpBuilder &builder, IRMapping &mapping) {
   }
 }
 
-/// Fills the empty kernel, whose last argument is the flag, if there is one.
+/// Fills the empty kernel, whose last arguments are the partial results, or the
+/// flag, if there is one.
 LogicalResult Launcher::buildKernel(gpu::GPUFuncOp kernel,
                                     Assertions &assertions) {
   OpBuilder builder = OpBuilder::atBlockBegin(&kernel.getBody().front());
@@ -612,13 +680,14 @@ LogicalResult Launcher::buildKernel(gpu::GPUFuncOp kernel,
     kernelSizes.push_back(value ? mapping.lookup(value) : size);
   }
   gpu::ReturnOp::create(builder, loc);
+  ArrayRef<BlockArgument> others =
+      kernel.getBody().getArguments().drop_front(arguments.size());
   if (!assertions.empty() &&
-      failed(assertions.guard(*kernelOp.getBlock(),
-                              kernel.getBody().getArgument(arguments.size()))))
+      failed(assertions.guard(*kernelOp.getBlock(), others.front())))
     return failure();
   builder.setInsertionPoint(kernelOp);
   KernelEmitter(builder, kernelOp, kernelFill, plan, kernelSizes,
-                kernel.getWorkgroupAttributions(), reassociate)
+                kernel.getWorkgroupAttributions(), others, reassociate)
       .emit();
   kernelOp->erase();
   if (kernelFill)
@@ -641,7 +710,76 @@ Value Launcher::getNumBlocks() {
           getValueOrCreateConstantIndexOp(host, loc, sizes[loop]));
   Value roundedUp =
       host.createOrFold<arith::AddIOp>(loc, elements, constant(perBlock - 1));
-  return host.createOrFold<arith::DivUIOp>(loc, roundedUp, constant(perBlock));
+  Value blocks =
+      host.createOrFold<arith::DivUIOp>(loc, roundedUp, constant(perBlock));
+  return host.createOrFold<arith::MulIOp>(loc, blocks,
+                                          constant(plan.blocksPerElement));
+}
+
+/// Memory for what each block has of each element, in the order of the grid.
+void Launcher::makePartials() {
+  if (plan.blocksPerElement == 1)
+    return;
+  int64_t elements = plan.blocksPerElement;
+  for (ArrayRef<unsigned> group :
+       ArrayRef(plan.nest.groups).take_front(plan.numGridGroups))
+    for (unsigned loop : group)
+      elements *= *getConstantIntValue(sizes[loop]);
+  for (BlockArgument arg : op.getRegionOutputArgs())
+    partials.push_back(memref::AllocOp::create(
+        host, loc, MemRefType::get({elements}, arg.getType())));
+}
+
+linalg::GenericOp Launcher::combinePartials() {
+  if (partials.empty())
+    return {};
+  // The loops of the grid, outermost first, and one over the blocks.
+  SmallVector<int64_t> shape;
+  SmallVector<ReassociationIndices> whole(1);
+  SmallVector<AffineExpr> dims(op.getNumLoops(), host.getAffineConstantExpr(0));
+  for (ArrayRef<unsigned> group :
+       ArrayRef(plan.nest.groups).take_front(plan.numGridGroups))
+    for (unsigned loop : group) {
+      dims[loop] = host.getAffineDimExpr(shape.size());
+      shape.push_back(*getConstantIntValue(sizes[loop]));
+    }
+  shape.push_back(plan.blocksPerElement);
+  for (size_t dim = 0; dim < shape.size(); ++dim)
+    whole.front().push_back(dim);
+  SmallVector<utils::IteratorType> iterators(shape.size(),
+                                             utils::IteratorType::parallel);
+  iterators.back() = utils::IteratorType::reduction;
+  SmallVector<AffineMap> maps(partials.size(),
+                              host.getMultiDimIdentityMap(shape.size()));
+  SmallVector<Value> inputs, outputs;
+  for (auto [partial, init] :
+       llvm::zip_equal(partials, op.getDpsInitsMutable())) {
+    inputs.push_back(
+        memref::ExpandShapeOp::create(host, loc, shape, partial, whole));
+    outputs.push_back(init.get());
+    maps.push_back(op.getMatchingIndexingMap(&init).replaceDimsAndSymbols(
+        dims, {}, shape.size(), 0));
+  }
+  SmallVector<Operation *> combiners = getFreeCombiners(op);
+  return linalg::GenericOp::create(
+      host, loc, inputs, outputs, maps, iterators,
+      [&](OpBuilder &builder, Location loc, ValueRange args) {
+        SmallVector<Value> results;
+        for (auto [i, combiner] : llvm::enumerate(combiners)) {
+          Value part = args[i], sum = args[combiners.size() + i];
+          bool isFirst = combiner->getOperand(0) == op.getRegionOutputArgs()[i];
+          IRMapping mapping;
+          mapping.map(combiner->getOperand(0), isFirst ? sum : part);
+          mapping.map(combiner->getOperand(1), isFirst ? part : sum);
+          results.push_back(builder.clone(*combiner, mapping)->getResult(0));
+        }
+        linalg::YieldOp::create(builder, loc, results);
+      });
+}
+
+void Launcher::freePartials() {
+  for (Value partial : partials)
+    memref::DeallocOp::create(host, loc, partial);
 }
 
 /// Memory in which threads leave the number of an assertion that failed.
@@ -664,7 +802,9 @@ LogicalResult Launcher::launch(gpu::GPUModuleOp module, SymbolTable &symbols,
   Assertions assertions(op);
   collectSizes();
   collectArguments();
+  makePartials();
   SmallVector<Value> operands(arguments.getArrayRef());
+  llvm::append_range(operands, partials);
   if (!assertions.empty())
     operands.push_back(makeFlag());
 
@@ -740,6 +880,12 @@ private:
     Launcher launcher(op, fill, reassociate);
     if (failed(launcher.launch(module, symbols, function.getName())))
       return failure();
+    if (linalg::GenericOp rest = launcher.combinePartials()) {
+      launcher.freePartials();
+      if (failed(lower(rest, fill, module, symbols)))
+        return failure();
+      fill = {};
+    }
     op->erase();
     if (fill)
       fill->erase();

@@ -502,10 +502,14 @@ def LowerKernelsToGpu
   let summary = "Lower linalg on buffers to launches of kernels";
   let description = [{
     Each element of the outputs gets a thread, in blocks of 256; neighbouring
-    threads have neighbouring elements. Long reductions whose parts may be combined
+    threads have neighbouring elements. Where elements are many and lie side by
+    side in all operands, a thread gets as many as 16 bytes hold, and loads all of
+    them before it stores any. Long reductions whose parts may be combined
     in any order are shared by several threads of a block, which combine in
     workgroup memory, always in the same order: all of a block where the
-    reduction runs through contiguous memory, else 8. Other loops, such as
+    reduction runs through contiguous memory, else 8. Those of few elements
+    are shared by several blocks, each of which leaves a partial result in memory
+    that another kernel combines. Other loops, such as
     reductions that no combiner describes, stay loops of a thread. The number of
     blocks is computed by the host, from sizes that only the program knows too. A
     failed assertion leaves its number in memory, which the host looks at.

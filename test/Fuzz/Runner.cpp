@@ -65,9 +65,11 @@ Cut fuzz::makeCut(uint64_t seed) {
   if (random.chance(50))
     cut.options += " partials=true";
   // Searches that weigh time, which may also replicate work. Machines have
-  // groups of devices, of which a mesh must not take a part.
+  // groups of devices, of which a mesh must not take a part, and too little
+  // memory for what would be of the usual size where that isn't known.
   if (kind >= 16 && llvm::isPowerOf2_64(cut.devices) && random.chance(60))
-    cut.options += " objective=time machine=" + random.pick(kMachines);
+    cut.options +=
+        " objective=time size-hint=16 machine=" + random.pick(kMachines);
   return cut;
 }
 

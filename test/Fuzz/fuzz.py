@@ -221,7 +221,7 @@ def candidates(case):
                 other.cut[i] = f"--devices={devices}"
                 yield other
         if option.startswith("--partition-options="):
-            for word in (" replication=true", " partials=true", r" objective=time machine=[\w.-]+"):
+            for word in (" replication=true", " partials=true", r" objective=time size-hint=16 machine=[\w.-]+"):
                 if match := re.search(word, option):
                     other = case.copy()
                     other.cut[i] = option.replace(match.group(0), "")

@@ -50,6 +50,9 @@ toolkit = find_toolkit()
 if toolkit:
     config.environment["CUDA_HOME"] = toolkit
     config.substitutions.append(("%ptxas", os.path.join(toolkit, "bin", "ptxas")))
+    config.substitutions.append(("%cuda_home", toolkit))
+cuobjdump = lit.util.which("cuobjdump", os.pathsep.join([os.path.join(toolkit or "", "bin"), os.environ["PATH"]]))
+config.substitutions.append(("%cuobjdump", cuobjdump or "cuobjdump"))
 
 
 def has_library(name):
@@ -63,6 +66,7 @@ features = {
     "cuda": has_library("libtofu_runtime_cuda.so") and os.path.exists("/dev/nvidia0"),
     "mpi": has_library("libtofu_runtime_mpi.so") and lit.util.which("mpirun"),
     "ptxas": toolkit,
+    "cuobjdump": cuobjdump,
     "glpsol": lit.util.which("glpsol"),
     "clang-format": config.clang_format,
     "fuzzers": os.path.exists(os.path.join(tools, "fuzz-program")),

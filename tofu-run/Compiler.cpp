@@ -50,8 +50,11 @@ LogicalResult tofu::lower(ModuleOp module, const ChosenBackend &backend) {
     buildTofuToHostPipeline(pm, TofuToHostOptions());
   } else {
     TofuToGpuOptions options;
-    options.chip = backend.chip;
-    options.kernels = backend.kernels == KernelKind::Gpu ? "ptx" : "host";
+    for (const std::string &chip : backend.chips)
+      options.chip.push_back(chip);
+    options.kernels = backend.kernels != KernelKind::Gpu ? "host"
+                      : backend.chips.size() > 1         ? "cubin"
+                                                         : "ptx";
     buildTofuToGpuPipeline(pm, options);
   }
   return pm.run(module);

@@ -37,14 +37,16 @@ private:
 enum class KernelKind {
   Loops,     ///< functions of the host
   GpuOnHost, ///< kernels of a GPU, whose threads the host goes through
-  Gpu        ///< PTX, which the driver compiles
+  Gpu        ///< PTX, which the driver compiles, or machine code
 };
 
 /// A backend, and how programs are lowered for it.
 struct ChosenBackend {
   const TofuBackend *backend = nullptr;
   KernelKind kernels = KernelKind::Loops;
-  std::string chip = "sm_80"; ///< that kernels of a GPU are for, or a later one
+  /// What kernels of a GPU are for, or later ones: one as PTX, several as
+  /// machine code.
+  std::vector<std::string> chips = {"sm_80"};
 };
 
 /// The backend of a library in `folder`, or gpu-on-host: the host backend with

@@ -51,10 +51,11 @@ struct CommandLine {
                "(the same, running kernels made for a GPU), recording (that "
                "with streams, which are checked), or another "
                "libtofu_runtime_NAME.so beside this one")};
-  cl::opt<std::string> chip{
-      "chip", cl::cat(category), cl::init("sm_80"), cl::value_desc("chip"),
+  cl::list<std::string> chips{
+      "chip", cl::CommaSeparated, cl::cat(category), cl::value_desc("chips"),
       cl::desc("What kernels for a GPU are compiled for: sm_80 (the default; "
-               "later chips run it as well), sm_90 or sm_100")};
+               "later chips run it as well), sm_90 or sm_100; several, such as "
+               "sm_80,sm_90, as machine code, which needs the CUDA toolkit")};
   cl::list<std::string> dialectPlugins{
       "load-dialect-plugin", cl::cat(category), cl::value_desc("library"),
       cl::desc("Shared library with further dialects, as mlir-opt takes it")};
@@ -165,7 +166,7 @@ RunOptions CommandLine::get() const {
   options.file = file;
   options.function = function;
   options.backend = backend;
-  options.chip = chip;
+  options.chips = getAll(chips);
   options.libraries = getAll(libraries);
   options.devices = getIfGiven(devices);
   options.mesh = mesh;

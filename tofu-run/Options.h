@@ -22,7 +22,7 @@ struct RunOptions : RunnerOptions {
   std::string mesh, plan, partitionOptions;
   bool printPlan = false;
 
-  std::string chip;
+  std::vector<std::string> chips;
   bool check = false;
   unsigned optimizationLevel = 3;
   std::string bundle; ///< where to write one instead of running

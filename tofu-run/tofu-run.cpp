@@ -192,7 +192,8 @@ ExitCode Runner::loadBackends() {
       return fail(ExitCode::Usage, found.takeError());
     *chosen = *found;
   }
-  backend.chip = options.chip;
+  if (!options.chips.empty())
+    backend.chips = options.chips;
   return steps.checkRecord(*backend.backend);
 }
 

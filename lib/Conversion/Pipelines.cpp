@@ -139,7 +139,10 @@ static void addDevicePasses(OpPassManager &pm,
   kernels.addPass(createCanonicalizerPass());
   kernels.addPass(createCSEPass());
   kernels.addPass(createReconcileUnrealizedCastsPass());
-  pm.addPass(createSerializeKernels({options.chip, options.kernels}));
+  SerializeKernelsOptions serialize;
+  serialize.chip.assign(options.chip.begin(), options.chip.end());
+  serialize.format = options.kernels;
+  pm.addPass(createSerializeKernels(serialize));
 }
 
 void tofu::buildTofuToGpuPipeline(OpPassManager &pm,

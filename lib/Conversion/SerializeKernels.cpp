@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "FatBinary.h"
 #include "KernelRecords.h"
 #include "Tofu/Conversion/Passes.h"
 
@@ -66,7 +67,24 @@ static LogicalResult verifyFunctions(gpu::GPUModuleOp module) {
   return failure(result.wasInterrupted());
 }
 
+/// The chips in order, each once; by default sm_90.
+static SmallVector<StringRef> sortChips(ArrayRef<std::string> given) {
+  SmallVector<StringRef> chips(given.begin(), given.end());
+  if (chips.empty())
+    chips.push_back("sm_90");
+  llvm::sort(chips, [](StringRef a, StringRef b) {
+    return std::pair(a.size(), a) < std::pair(b.size(), b);
+  });
+  chips.erase(llvm::unique(chips), chips.end());
+  return chips;
+}
+
 namespace {
+
+/// A module of kernels as compiled for a chip.
+struct Code {
+  std::string ptx, machineCode;
+};
 
 struct SerializeKernels
     : public tofu::impl::SerializeKernelsBase<SerializeKernels> {
@@ -82,6 +100,7 @@ struct SerializeKernels
   }
 
   void runOnOperation() override {
+    chips = sortChips(chip);
     if (failed(verifyOptions()))
       return signalPassFailure();
     SymbolTable symbols(getOperation());
@@ -105,51 +124,78 @@ struct SerializeKernels
 
 private:
   LogicalResult verifyOptions() {
-    if (getFeatures(chip).empty())
-      return getOperation().emitError()
-             << "chip=" << chip << ": must be sm_80, sm_90 or sm_100";
+    for (StringRef each : chips)
+      if (getFeatures(each).empty())
+        return getOperation().emitError()
+               << "chip=" << each << ": must be sm_80, sm_90 or sm_100";
     if (format != "ptx" && format != "cubin")
       return getOperation().emitError()
              << "format=" << format << ": must be ptx or cubin";
+    if (format == "ptx" && chips.size() > 1)
+      return getOperation().emitError() << "format=ptx is for one chip, and "
+                                           "later ones run it too; several "
+                                           "take format=cubin";
     return success();
   }
 
+  /// The image of the kernels for all chips.
   std::optional<std::string> serialize(gpu::GPUModuleOp module) {
     if (failed(verifyFunctions(module)))
       return std::nullopt;
+    SmallVector<Code> codes;
+    for (StringRef each : chips) {
+      std::optional<Code> code = compile(module, each);
+      if (!code)
+        return std::nullopt;
+      codes.push_back(std::move(*code));
+    }
+    // The driver takes PTX as text that ends in zero.
+    if (format == "ptx")
+      return codes.front().ptx + '\0';
+    if (codes.size() == 1)
+      return codes.front().machineCode;
+    SmallVector<ChipImage> images;
+    for (auto [each, code] : llvm::zip_equal(chips, codes))
+      images.push_back({each, /*isPtx=*/false, code.machineCode});
+    // What later chips run.
+    images.push_back({chips.back(), /*isPtx=*/true, codes.back().ptx});
+    llvm::Expected<std::string> image = makeFatBinary(images);
+    if (image)
+      return std::move(*image);
+    module.emitError() << llvm::toString(image.takeError());
+    return std::nullopt;
+  }
+
+  std::optional<Code> compile(gpu::GPUModuleOp module, StringRef chip) {
     bool isPtx = format == "ptx";
     auto target = NVVM::NVVMTargetAttr::get(&getContext(), /*optLevel=*/3,
                                             "nvptx64-nvidia-cuda", chip,
                                             getFeatures(chip));
-    std::string undefined;
-    auto findUndefined = [&](StringRef isa) {
-      auto [before, after] = isa.split(".extern .func");
-      undefined = after.take_until([](char c) { return c == ';'; }).trim();
-    };
+    Code code;
+    auto takePtx = [&](StringRef ptx) { code.ptx = ptx; };
     gpu::TargetOptions options(
         /*toolkitPath=*/{}, /*librariesToLink=*/{}, /*cmdOptions=*/{},
         /*elfSection=*/{},
         isPtx ? gpu::CompilationTarget::Assembly
               : gpu::CompilationTarget::Binary,
         /*getSymbolTableCallback=*/{}, /*initialLlvmIRCallback=*/{},
-        /*linkedLlvmIRCallback=*/{}, /*optimizedLlvmIRCallback=*/{},
-        findUndefined);
+        /*linkedLlvmIRCallback=*/{}, /*optimizedLlvmIRCallback=*/{}, takePtx);
     auto object = cast<gpu::TargetAttrInterface>(Attribute(target))
                       .serializeToObject(module, options);
-    if (!undefined.empty()) {
-      module.emitError() << "kernels call a function that is nowhere: "
-                         << undefined;
+    auto [before, after] = StringRef(code.ptx).split(".extern .func");
+    if (!after.empty()) {
+      module.emitError()
+          << "kernels call a function that is nowhere: "
+          << after.take_until([](char c) { return c == ';'; }).trim();
       return std::nullopt;
     }
     if (!object) {
       module.emitError() << "kernels can't be compiled for " << chip;
       return std::nullopt;
     }
-    std::string image(object->begin(), object->end());
-    // The driver takes PTX as text that ends in zero.
-    if (isPtx && (image.empty() || image.back() != '\0'))
-      image.push_back('\0');
-    return image;
+    if (!isPtx)
+      code.machineCode.assign(object->begin(), object->end());
+    return code;
   }
 
   LLVM::GlobalOp addImage(gpu::GPUModuleOp module, StringRef image,
@@ -163,6 +209,8 @@ private:
     symbols.insert(global, getOperation().getBody()->begin());
     return global;
   }
+
+  SmallVector<StringRef> chips;
 };
 
 } // namespace

@@ -5,11 +5,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 // RUN: not tofu-opt %s --tofu-serialize-kernels=chip=sm_75 2>&1 | FileCheck %s --check-prefix=CHIP
+// RUN: not tofu-opt %s '--tofu-serialize-kernels=format=cubin chip=sm_80,sm_75' 2>&1 | FileCheck %s --check-prefix=CHIP
+// RUN: not tofu-opt %s --tofu-serialize-kernels=chip=sm_80,sm_90 2>&1 | FileCheck %s --check-prefix=SEVERAL
 // RUN: not tofu-opt %s --tofu-serialize-kernels=format=fatbin 2>&1 | FileCheck %s --check-prefix=FORMAT
 // RUN: not env -u CUDA_ROOT -u CUDA_HOME -u CUDA_PATH tofu-opt %s --tofu-serialize-kernels 2>&1 | FileCheck %s --check-prefix=LIBDEVICE
 // RUN: not env -u CUDA_ROOT -u CUDA_PATH CUDA_HOME=%S tofu-opt %s --tofu-serialize-kernels 2>&1 | FileCheck %s --check-prefix=LIBDEVICE
 
 // CHIP: serialize-kernels-errors.mlir:{{.*}}: error: chip=sm_75: must be sm_80, sm_90 or sm_100
+// SEVERAL: serialize-kernels-errors.mlir:{{.*}}: error: format=ptx is for one chip, and later ones run it too; several take format=cubin
 // FORMAT: serialize-kernels-errors.mlir:{{.*}}: error: format=fatbin: must be ptx or cubin
 gpu.module @kernels {
   llvm.func @__nv_sinf(f32) -> f32

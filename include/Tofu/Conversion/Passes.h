@@ -51,10 +51,10 @@ void registerTofuToHostPipeline();
 
 /// Options of the pipeline `tofu-to-gpu`.
 struct TofuToGpuOptions : public PassPipelineOptions<TofuToGpuOptions> {
-  Option<std::string> chip{
+  ListOption<std::string> chip{
       *this, "chip",
-      llvm::cl::desc("What kernels are compiled for: sm_80, sm_90 or sm_100"),
-      llvm::cl::init("sm_90")};
+      llvm::cl::desc("What kernels are compiled for: sm_80, sm_90 (the "
+                     "default) or sm_100; several with kernels=cubin")};
   Option<std::string> kernels{
       *this, "kernels",
       llvm::cl::desc("What kernels become: ptx, which the driver compiles; "

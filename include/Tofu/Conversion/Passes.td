@@ -599,6 +599,9 @@ def SerializeKernels
     that CUDA_ROOT, CUDA_HOME or CUDA_PATH names. Mathematical functions come from
     the toolkit's libdevice: it is an error if kernels need one and there is none.
 
+    Machine code for several chips is one image, by the toolkit's `fatbinary`, with
+    PTX of the latest for those that are later. The driver takes what fits.
+
     Before: kernels in the LLVM and NVVM dialects. After: constants with the images,
     which the kernels' records name, no `gpu.module`.
 
@@ -614,8 +617,9 @@ def SerializeKernels
     ```
   }];
   let options = [
-    Option<"chip", "chip", "std::string", [{"sm_90"}],
-           "sm_80, sm_90 or sm_100; the version of PTX is the first that has it">,
+    ListOption<"chip", "chip", "std::string",
+           "sm_80, sm_90 (the default) or sm_100; several for machine code. The version of "
+           "PTX is the first that has it">,
     Option<"format", "format", "std::string", [{"ptx"}],
            "ptx, which the driver compiles, or cubin, which needs the toolkit">
   ];

@@ -224,7 +224,8 @@ enum { TOFU_READS = 1, TOFU_WRITES = 2 };
 typedef struct TofuKernel {
   int64_t version;    /**< TOFU_TABLE_VERSION */
   const char *name;   /**< of the entry in the image */
-  const void *image;  /**< a cubin, or PTX ending in zero; null: see onHost */
+  const void *image;  /**< a cubin, a fat binary, or PTX ending in zero; null:
+                           see onHost */
   int64_t imageBytes; /**< size of the image */
   TofuHostKernel onHost; /**< null if there is an image */
   int64_t numArguments;

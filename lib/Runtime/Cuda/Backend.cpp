@@ -173,9 +173,9 @@ static bool callCollective(TofuContext *context, TofuStream *stream,
   bool isKnown = type >= 0 && type < TOFU_NUM_ELEMENT_TYPES;
   int64_t bytes = isKnown ? elementBytes(type) : 1;
   device.moving = device.getStream(stream);
-  return runCollective(*context, table, location,
-                       View::ofMemref(srcRank, src, bytes),
-                       View::ofMemref(dstRank, dst, bytes), cuda::getMover());
+  return runCollective(
+      *context, table, location, View::ofMemref(srcRank, src, bytes),
+      View::ofMemref(dstRank, dst, bytes), cuda::getMover(device));
 }
 
 static void collective(TofuContext *context, TofuStream *stream,
@@ -220,7 +220,7 @@ static bool callEven(TofuContext *context, TofuStream *stream,
     };
     return runCollective(*context, expanded.data(), location,
                          makeView(src, from), makeView(dst, to),
-                         cuda::getMover());
+                         cuda::getMover(device));
   }
   Collective *known = findCollective(*context, expanded.data(), location);
   if (!known)
@@ -332,7 +332,7 @@ static void write(TofuContext *context, TofuStream *stream, void *memory,
 // What runners call
 //===----------------------------------------------------------------------===//
 
-/// Lets GPUs access each other's memory; the reason if they can't.
+/// Lets GPUs access each other's memory; says which can't.
 static std::string connect(int gpus) {
   for (int gpu = 0; gpu < gpus; ++gpu)
     for (int other = 0; other < gpus; ++other) {
@@ -414,9 +414,14 @@ static std::string open(TofuWorld &world) {
     return error;
   int64_t devices = world.numDevices();
   gpus = static_cast<int>(std::min<int64_t>(gpus, devices));
-  std::string error = connect(gpus);
+  std::string unreachable = connect(gpus), error;
   auto shared = std::make_shared<cuda::Shared>();
   shared->usesNccl = devices > 1 && gpus == devices;
+  shared->reachesPeers = unreachable.empty();
+  if (!shared->reachesPeers && !shared->usesNccl)
+    error = unreachable +
+            ", and NCCL takes one device for each GPU: there are " +
+            std::to_string(devices) + " for " + std::to_string(gpus);
   // Runs get identifiers of their own; that there is one says that NCCL works.
   if (error.empty() && shared->usesNccl &&
       ncclGetUniqueId(&shared->id) != ncclSuccess)
@@ -544,6 +549,7 @@ static void resetStats(TofuContext *context) {
                        device.bytesOf[static_cast<int>(Device::Kind::Global)];
   device.peak = device.peakProgram +
                 device.bytesOf[static_cast<int>(Device::Kind::Input)];
+  device.peakStaged = device.stagedBytes;
 }
 
 static void getMemoryStats(TofuContext *context, TofuMemoryStats *stats) {
@@ -555,7 +561,7 @@ static void getMemoryStats(TofuContext *context, TofuMemoryStats *stats) {
       device.bytesOf[static_cast<int>(Device::Kind::Global)];
   stats->peakProgramBytes = device.peakProgram;
   stats->peakBytes = device.peak;
-  stats->scratchBytes = cuda::kWorkspaceBytes;
+  stats->scratchBytes = cuda::kWorkspaceBytes + device.peakStaged;
 }
 
 static TofuBackend makeBackend() {

@@ -166,6 +166,25 @@ void Device::releaseAll(Kind kind) {
   }
 }
 
+void *Device::allocateStaging(int64_t bytes, const char *location,
+                              const char *what) {
+  void *memory = nullptr;
+  if (!check(cudaMallocAsync(&memory, std::max<int64_t>(bytes, 1), moving),
+             location, what))
+    return nullptr;
+  staged[memory] = bytes;
+  stagedBytes += bytes;
+  peakStaged = std::max(peakStaged, stagedBytes);
+  return memory;
+}
+
+void Device::releaseStaging(void *memory) {
+  auto it = staged.find(memory);
+  stagedBytes -= it->second;
+  staged.erase(it);
+  check(cudaFreeAsync(memory, moving), nullptr, "memory");
+}
+
 //===----------------------------------------------------------------------===//
 // Streams
 //===----------------------------------------------------------------------===//

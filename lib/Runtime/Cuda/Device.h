@@ -41,6 +41,8 @@ struct Shared {
   KernelCache kernels;
   /// Whether each device has a GPU to itself, which is what NCCL takes.
   bool usesNccl = false;
+  /// Whether GPUs can access each other's memory.
+  bool reachesPeers = false;
   ncclUniqueId id;
 };
 
@@ -80,6 +82,11 @@ struct Device {
   bool release(void *memory, Kind kind);
   void releaseAll(Kind kind);
 
+  /// Memory in the order of the stream of the collective at hand. Null, with
+  /// the device failed, if there is none.
+  void *allocateStaging(int64_t bytes, const char *location, const char *what);
+  void releaseStaging(void *memory);
+
   cudaStream_t getStream(const TofuStream *stream) const;
   cudaEvent_t getEvent(int64_t number);
 
@@ -100,13 +107,15 @@ struct Device {
   std::shared_ptr<Shared> shared;
   cudaStream_t streams[TOFU_NUM_STREAMS] = {};
   std::vector<cudaEvent_t> events;
-  /// For collectives without NCCL: the stream of the one at hand, and where it
-  /// was when it began and when it had moved its data.
+  /// For collectives of boxes: the stream of the one at hand, and, where peers
+  /// are reached, where it was when it began and when it had moved its data.
   cudaStream_t moving = nullptr;
   cudaEvent_t arrived = nullptr, moved = nullptr;
 
   std::map<void *, Block> blocks;
   int64_t bytesOf[4] = {}, peakProgram = 0, peak = 0;
+  std::map<void *, int64_t> staged;
+  int64_t stagedBytes = 0, peakStaged = 0;
   std::map<std::string, std::pair<void *, int64_t>> globals;
   std::map<const void *, void *> constants;
   /// Pinned memory of the host, which the GPU copies to.
@@ -135,8 +144,18 @@ inline Device &getDevice(TofuContext &context) {
 /// The loops of a copy between views of the same sizes, neighbours joined.
 Region makeRegion(const host::View &to, const host::View &from);
 
-/// Copies, and kernels that combine, on the streams of the devices.
-const host::Mover &getMover();
+/// Copies, and kernels that combine, on the streams of the devices, from and to
+/// the memory of all.
+const host::Mover &getPeerMover();
+
+/// The same by messages of NCCL. Devices that have come to different
+/// collectives don't know: they wait until the timeout.
+const host::Mover &getMessageMover();
+
+/// The one of these that fits the device.
+inline const host::Mover &getMover(const Device &device) {
+  return device.shared->reachesPeers ? getPeerMover() : getMessageMover();
+}
 
 /// Issues even collectives by NCCL, together.
 bool runEven(Device &device, cudaStream_t stream,

@@ -99,10 +99,9 @@ static void combineShare(TofuContext &context, const Collective &collective,
   const host::Table &table = collective.table;
   const char *location = collective.location.c_str();
   int64_t bytes = host::elementBytes(table.type);
-  void *memory = nullptr;
-  if (!device.check(cudaMallocAsync(&memory, host::volume(share.box) * bytes,
-                                    device.moving),
-                    location, "memory for partial results"))
+  void *memory = device.allocateStaging(host::volume(share.box) * bytes,
+                                        location, "memory for partial results");
+  if (!memory)
     return;
   View combined = View::ofBox(static_cast<char *>(memory), share.box);
   for (int64_t source : share.sources) {
@@ -121,7 +120,7 @@ static void combineShare(TofuContext &context, const Collective &collective,
     copy(device, collective, dst.part(table.to[receiver], share.box, bytes),
          combined);
   }
-  device.check(cudaFreeAsync(memory, device.moving), location, "memory");
+  device.releaseStaging(memory);
 }
 
 /// The last before the devices meet again.
@@ -142,9 +141,9 @@ static void fillNeutral(TofuContext &context, const Collective &collective) {
   int64_t bytes = host::elementBytes(table.type);
   alignas(16) char element[16];
   host::getCombiner(table.combiner, table.type).writeNeutral(element);
-  void *memory = nullptr;
-  if (!device.check(cudaMallocAsync(&memory, sizeof(element), device.moving),
-                    location, "memory for a neutral element") ||
+  void *memory = device.allocateStaging(sizeof(element), location,
+                                        "memory for a neutral element");
+  if (!memory ||
       !device.check(cudaMemcpyAsync(memory, element, sizeof(element),
                                     cudaMemcpyDefault, device.moving),
                     location, "a copy"))
@@ -156,11 +155,11 @@ static void fillNeutral(TofuContext &context, const Collective &collective) {
          context.published.dst.part(table.to[context.device], box, bytes),
          from);
   }
-  device.check(cudaFreeAsync(memory, device.moving), location, "memory");
+  device.releaseStaging(memory);
 }
 
-const host::Mover &cuda::getMover() {
-  static const host::Mover mover = {begin, end, pull, combineAndPush,
-                                    fillNeutral};
+const host::Mover &cuda::getPeerMover() {
+  static const host::Mover mover = {
+      /*meets=*/true, begin, end, pull, combineAndPush, fillNeutral};
   return mover;
 }

@@ -258,22 +258,24 @@ static void fillNeutral(TofuContext &context, const Collective &collective) {
 static bool doNothing(TofuContext &) { return true; }
 
 const Mover &host::getHostMover() {
-  static const Mover mover = {doNothing, doNothing, pull, combineAndPush,
-                              fillNeutral};
+  static const Mover mover = {/*meets=*/true, doNothing,
+                              doNothing,      pull,
+                              combineAndPush, fillNeutral};
   return mover;
 }
 
 static bool exchange(TofuContext &context, Collective &collective,
                      const Mover &mover) {
   double start = now();
-  if (!mover.begin(context) || !meetPeers(context, collective))
+  if (!mover.begin(context) || (mover.meets && !meetPeers(context, collective)))
     return false;
   collective.stats.waitSeconds += now() - start;
-  if (!checkPeers(context))
+  if (mover.meets && !checkPeers(context))
     return false;
   mover.pull(context, collective);
   mover.combineAndPush(context, collective);
-  context.world->rendezvous.meetAgain();
+  if (mover.meets)
+    context.world->rendezvous.meetAgain();
   return mover.end(context);
 }
 

@@ -47,6 +47,8 @@ struct Collective {
   TofuCollectiveStats stats;
 };
 
+struct Messages;
+
 /// What a device shows to the others while they are in a collective. Copied, as
 /// the caller's descriptors are gone once it has left.
 struct Published {
@@ -69,6 +71,10 @@ struct TofuContext {
   /// The collectives met so far, in that order, and by hash of their tables.
   std::vector<std::unique_ptr<mlir::tofu::host::Collective>> collectives;
   std::unordered_multimap<uint64_t, mlir::tofu::host::Collective *> byHash;
+  /// Of collectives without shared memory, once they have been met.
+  std::unordered_map<const mlir::tofu::host::Collective *,
+                     std::shared_ptr<mlir::tofu::host::Messages>>
+      messages;
   int64_t sequence = 0;
   TofuContractStats contractions{};
 
@@ -139,6 +145,10 @@ std::vector<TofuSymbol> replaceSymbols(std::initializer_list<TofuSymbol> ours);
 
 /// How the data of a collective move: of the one whose views are published.
 struct Mover {
+  /// Whether the devices meet before they move data, and after, so that each
+  /// may access the memory of all. Then they also find out if they have come to
+  /// different collectives.
+  bool meets;
   /// Before the devices meet, and after all have moved their data. False if the
   /// device must leave.
   bool (*begin)(TofuContext &context);

@@ -10,11 +10,23 @@
 #define TOFU_TEST_UNIT_CUDA_FAKE_H
 
 #include <atomic>
+#include <string>
+#include <vector>
 
 namespace mlir::tofu::test {
 
 /// How many GPUs there seem to be.
 inline std::atomic<int> numFakeGpus{1};
+
+/// Whether GPUs can access each other's memory.
+inline std::atomic<bool> canReachPeers{true};
+
+/// Messages of NCCL that were received so far.
+inline std::atomic<int> numNcclMessages{0};
+
+/// What was wrong with messages so far: sends and receives of two ranks must
+/// match, group by group and in order. Forgets it.
+std::vector<std::string> takeNcclFaults();
 
 /// Calls of NCCL's collectives so far.
 inline std::atomic<int> numNcclCalls{0};

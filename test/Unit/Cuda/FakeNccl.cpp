@@ -10,6 +10,7 @@
 
 #include <condition_variable>
 #include <cstring>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -17,9 +18,28 @@
 #include <nccl.h>
 #include <vector>
 
-using mlir::tofu::test::numNcclCalls;
+using namespace mlir::tofu::test;
+
+static std::mutex faultsMutex;
+static std::vector<std::string> faults;
+static thread_local std::string lastError;
+
+static ncclResult_t failWith(std::string reason) {
+  std::lock_guard<std::mutex> lock(faultsMutex);
+  lastError = reason;
+  faults.push_back(std::move(reason));
+  return ncclInvalidUsage;
+}
+
+std::vector<std::string> mlir::tofu::test::takeNcclFaults() {
+  std::lock_guard<std::mutex> lock(faultsMutex);
+  return std::exchange(faults, {});
+}
 
 namespace {
+
+/// What a rank sends another one in a group, message by message.
+using Batch = std::vector<std::vector<char>>;
 
 /// Ranks that come to their collectives in the same order.
 struct Ranks {
@@ -30,6 +50,9 @@ struct Ranks {
   int come = 0;
   int64_t round = 0;
   std::map<int, std::shared_ptr<Ranks>> parts;
+  /// By sender and receiver.
+  std::map<std::pair<int, int>, std::deque<Batch>> batches;
+  std::vector<bool> isGone;
 
   /// Waits for all; the last one calls `last`.
   void meet(const std::function<void()> &last) {
@@ -79,6 +102,7 @@ ncclResult_t ncclCommInitRank(ncclComm_t *result, int size, ncclUniqueId id,
     ranks = std::make_shared<Ranks>();
   ranks->sources.resize(size);
   ranks->colors.resize(size);
+  ranks->isGone.resize(size);
   *result = new ncclComm{ranks, rank};
   return ncclSuccess;
 }
@@ -94,6 +118,7 @@ ncclResult_t ncclCommSplit(ncclComm_t parent, int color, int key,
       if (!part)
         part = std::make_shared<Ranks>();
       part->sources.emplace_back();
+      part->isGone.push_back(false);
       part->colors.emplace_back();
     }
   });
@@ -102,7 +127,22 @@ ncclResult_t ncclCommSplit(ncclComm_t parent, int color, int key,
   return ncclSuccess;
 }
 
+/// Once all are gone, so must be the messages.
+static void leave(Ranks &ranks, int rank) {
+  std::lock_guard<std::mutex> lock(ranks.mutex);
+  ranks.isGone[rank] = true;
+  ranks.changed.notify_all();
+  for (bool isGone : ranks.isGone)
+    if (!isGone)
+      return;
+  for (auto &[pair, queue] : ranks.batches)
+    if (!queue.empty())
+      failWith("rank " + std::to_string(pair.first) + " has sent to rank " +
+               std::to_string(pair.second) + ", which did not receive it");
+}
+
 ncclResult_t ncclCommAbort(ncclComm_t communicator) {
+  leave(*communicator->ranks, communicator->rank);
   delete communicator;
   return ncclSuccess;
 }
@@ -111,9 +151,121 @@ ncclResult_t ncclCommGetAsyncError(ncclComm_t, ncclResult_t *result) {
   return ncclSuccess;
 }
 const char *ncclGetErrorString(ncclResult_t) { return "an error"; }
-const char *ncclGetLastError(ncclComm_t) { return ""; }
-ncclResult_t ncclGroupStart() { return ncclSuccess; }
-ncclResult_t ncclGroupEnd() { return ncclSuccess; }
+const char *ncclGetLastError(ncclComm_t) { return lastError.c_str(); }
+
+//===----------------------------------------------------------------------===//
+// Messages
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// What a rank does with another one in a group.
+struct Talk {
+  Batch sends;
+  std::vector<std::pair<void *, size_t>> receives;
+};
+
+struct Group {
+  int depth = 0;
+  std::map<std::pair<ncclComm_t, int>, Talk> talks;
+};
+
+} // namespace
+
+static thread_local Group group;
+
+/// The next batch from a rank; none if it has gone.
+static bool takeBatch(Ranks &ranks, int from, int to, Batch &batch) {
+  std::unique_lock<std::mutex> lock(ranks.mutex);
+  std::deque<Batch> &queue = ranks.batches[{from, to}];
+  ranks.changed.wait(lock,
+                     [&] { return !queue.empty() || ranks.isGone[from]; });
+  if (queue.empty())
+    return false;
+  batch = std::move(queue.front());
+  queue.pop_front();
+  return true;
+}
+
+static ncclResult_t receive(ncclComm_t communicator, int peer,
+                            const Talk &talk) {
+  Batch batch;
+  std::string pair = "rank " + std::to_string(communicator->rank) +
+                     " receives from rank " + std::to_string(peer);
+  if (!takeBatch(*communicator->ranks, peer, communicator->rank, batch))
+    return failWith(pair + ", which has gone");
+  if (batch.size() != talk.receives.size())
+    return failWith(pair + " " + std::to_string(talk.receives.size()) +
+                    " messages of a group, it sends " +
+                    std::to_string(batch.size()));
+  for (size_t i = 0; i < batch.size(); ++i) {
+    auto [memory, size] = talk.receives[i];
+    if (batch[i].size() != size)
+      return failWith(pair + " " + std::to_string(size) + " bytes, it sends " +
+                      std::to_string(batch[i].size()));
+    std::memcpy(memory, batch[i].data(), size);
+    ++numNcclMessages;
+  }
+  return ncclSuccess;
+}
+
+ncclResult_t ncclGroupStart() {
+  ++group.depth;
+  return ncclSuccess;
+}
+
+ncclResult_t ncclGroupEnd() {
+  if (--group.depth)
+    return ncclSuccess;
+  auto talks = std::exchange(group.talks, {});
+  for (auto &[with, talk] : talks) {
+    auto [communicator, peer] = with;
+    Ranks &ranks = *communicator->ranks;
+    std::lock_guard<std::mutex> lock(ranks.mutex);
+    if (!talk.sends.empty())
+      ranks.batches[{communicator->rank, peer}].push_back(
+          std::move(talk.sends));
+    ranks.changed.notify_all();
+  }
+  ncclResult_t result = ncclSuccess;
+  for (auto &[with, talk] : talks)
+    if (result == ncclSuccess && !talk.receives.empty())
+      result = receive(with.first, with.second, talk);
+  return result;
+}
+
+/// Ranks don't send to themselves here, and all that they send is bytes in a
+/// group.
+static ncclResult_t checkMessage(ncclDataType_t type, int peer,
+                                 ncclComm_t communicator) {
+  if (!group.depth)
+    return failWith("a message outside of a group");
+  int size = static_cast<int>(communicator->ranks->sources.size());
+  if (type != ncclInt8 || peer < 0 || peer >= size ||
+      peer == communicator->rank)
+    return failWith("a message of another type, or for another rank");
+  return ncclSuccess;
+}
+
+ncclResult_t ncclSend(const void *memory, size_t size, ncclDataType_t type,
+                      int peer, ncclComm_t communicator, cudaStream_t) {
+  ncclResult_t result = checkMessage(type, peer, communicator);
+  auto *bytes = static_cast<const char *>(memory);
+  if (result == ncclSuccess)
+    group.talks[{communicator, peer}].sends.emplace_back(bytes, bytes + size);
+  return result;
+}
+ncclResult_t ncclRecv(void *memory, size_t size, ncclDataType_t type, int peer,
+                      ncclComm_t communicator, cudaStream_t) {
+  ncclResult_t result = checkMessage(type, peer, communicator);
+  if (result == ncclSuccess)
+    group.talks[{communicator, peer}].receives.emplace_back(memory, size);
+  return result;
+}
+
+//===----------------------------------------------------------------------===//
+// Collectives
+//===----------------------------------------------------------------------===//
 
 /// Shows the sources to all, who then `take` from them.
 template <typename Take>

@@ -6,10 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "BundleOptions.h"
+
 #include "Tofu/Runtime/Bundle.h"
-#include "Tofu/Runtime/CommandLine.h"
 #include "Tofu/Runtime/LoadBackend.h"
-#include "Tofu/Runtime/ProgramRun.h"
 
 #include <dlfcn.h>
 #include <unistd.h>
@@ -17,59 +17,6 @@
 using namespace mlir::tofu;
 
 static constexpr const char *kTool = "tofu-run-bundle";
-
-namespace {
-
-struct BundleOptions : RunnerOptions {
-  std::optional<int64_t> devices;
-  std::vector<std::string> libraries;
-};
-
-} // namespace
-
-/// Reads the command line; ends the process for --help, and with an error where
-/// it makes no sense.
-static BundleOptions readCommandLine(int argc, char **argv) {
-  BundleOptions options;
-  CommandLine line(
-      kTool, "Runs a program that tofu-run --emit=bundle has compiled.\n\n"
-             "  tofu-run-bundle FOLDER --input=@x.npy --output=@y.npy\n\n"
-             "Inputs, outputs and exit codes are those of tofu-run.\n");
-  line.addPositional("folder", options.file, &options.listDevices);
-  line.add("backend", "name",
-           "what the devices are (default: what it was compiled for)",
-           options.backend);
-  line.add("devices", "k", "checks that the program is for k devices",
-           options.devices);
-  line.add("shared-libs", "files",
-           "shared libraries with functions that the program calls",
-           options.libraries, /*splits=*/true);
-  line.add("input", "tensor", "argument of the function, in order",
-           options.inputs);
-  line.add("output", "@file", "where to write a result, in order",
-           options.outputs);
-  line.add("output-per-device", "write what each device has of it too",
-           options.outputPerDevice);
-  line.add("expected_output", "tensor", "what a result must be, in order",
-           options.expected);
-  line.add("rtol", "r", "tolerance, relative to what is expected",
-           options.relativeTolerance);
-  line.add("atol", "a", "absolute tolerance", options.absoluteTolerance);
-  line.add("iters", "n", "timed runs (default: 1)", options.iterations);
-  line.add("warmup", "n", "runs before those (default: 0)", options.warmup);
-  line.add("timeout", "seconds",
-           "how long a device waits for others (default: 300)",
-           options.timeoutSeconds);
-  line.add("json", "file", "write the report as JSON ('-': to standard output)",
-           options.json);
-  line.add("record", "file", "write what the devices did as JSON",
-           options.record);
-  line.add("quiet", "print only what is wrong", options.quiet);
-  line.add("list-devices", "print what devices a backend has, and run nothing",
-           options.listDevices);
-  line.parse(argc, argv);
-  return options;
-}
 
 /// Whether programs of that form run on the backend.
 static bool runs(const TofuBackend &backend, TofuProgramForm form) {
@@ -151,6 +98,6 @@ static ExitCode runBundle(BundleOptions &options) {
 }
 
 int main(int argc, char **argv) {
-  BundleOptions options = readCommandLine(argc, argv);
+  BundleOptions options = parseBundleOptions(kTool, argc, argv);
   return static_cast<int>(runBundle(options));
 }

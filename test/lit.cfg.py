@@ -79,6 +79,9 @@ if config.clang_format:
     config.substitutions.append(("%clang_format", config.clang_format))
 
 # Whatever runs programs may run them on another backend:
-# --param=backend=gpu-on-host.
-if "backend" in lit_config.params:
-    config.substitutions.append((r"(?<![-/\w])tofu-run(?![-\w])", "tofu-run --backend=" + lit_config.params["backend"]))
+# --param=backend=gpu-on-host; on mpi, each device is a process.
+config.substitutions.append(("%on_mpi", f"{config.python} {os.path.join(config.test_source_root, 'on_mpi.py')}"))
+backend = lit_config.params.get("backend")
+if backend:
+    run = "%on_mpi tofu-run" if backend == "mpi" else "tofu-run --backend=" + backend
+    config.substitutions.insert(0, (r"(?<![-/\w])tofu-run(?![-\w])", run))

@@ -139,7 +139,7 @@ ExitCode Runner::execute() {
 }
 
 ExitCode Runner::compareWithUnpartitioned() {
-  if (!unpartitioned)
+  if (!unpartitioned || !steps.getExecution().isHere)
     return ExitCode::Good;
   auto unfit = [&](const std::string &reason) {
     return steps.fail(ExitCode::Runtime, "unpartitioned: " + reason);

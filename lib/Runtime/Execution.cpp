@@ -53,7 +53,7 @@ public:
   MaybeFailure runOnce(const std::string &tool);
   void freeProgramMemory();
   void resetStats();
-  void collect(Execution &execution);
+  MaybeFailure collect(Execution &execution);
   MaybeFailure gather(Execution &execution);
 
   std::vector<std::vector<double>> seconds; ///< per device, per run
@@ -63,12 +63,27 @@ private:
   MaybeFailure giveSize(const Port &port,
                         const std::vector<HostTensor> &inputs);
   static void runDevice(TofuContext *context, int64_t device, void *user);
+  void describeDevice(size_t device, DeviceReport &report,
+                      std::vector<std::string> &locations);
+  MaybeFailure bringReport(size_t device, DeviceReport &report,
+                           std::vector<std::string> &locations);
+  MaybeFailure getShard(unsigned i, size_t device, HostTensor &shard);
   MaybeFailure gatherResult(unsigned i, GatheredResult &result);
+
+  /// Brings what the process of a device has to that of device 0.
+  MaybeFailure bring(size_t device, void *memory, int64_t bytes);
+  /// The same for as many elements as that process has.
+  template <typename Elements>
+  MaybeFailure bringAll(size_t device, Elements &elements);
+
+  /// Whether this is the process of device 0, which gathers what all have.
+  bool isHome() const { return calls.front() != nullptr; }
 
   const Signature &program;
   ProgramEntry entry;
   const TofuBackend &backend;
   TofuWorld *world = nullptr;
+  /// By device; null for those of other processes.
   std::vector<std::unique_ptr<DeviceCall>> calls;
   std::vector<double> lastSeconds;
   /// Pieces of inputs, as long as devices copy from them.
@@ -89,9 +104,12 @@ MaybeFailure Session::start(double timeoutSeconds) {
   world = backend.createWorld(&options, error, sizeof(error));
   if (!world)
     return Failure{error};
-  for (int64_t device = 0; device < program.numDevices; ++device)
-    calls.push_back(std::make_unique<DeviceCall>(
-        backend, backend.context(world, device), program));
+  for (int64_t device = 0; device < program.numDevices; ++device) {
+    TofuContext *context = backend.context(world, device);
+    calls.push_back(
+        context ? std::make_unique<DeviceCall>(backend, context, program)
+                : nullptr);
+  }
   lastSeconds.resize(calls.size());
   seconds.resize(calls.size());
   return std::nullopt;
@@ -100,6 +118,8 @@ MaybeFailure Session::start(double timeoutSeconds) {
 MaybeFailure Session::cutInput(const Port &port, const HostTensor &input) {
   std::vector<host::Box> boxes = program.getBoxes(port, input.getShape());
   for (size_t device = 0; device < calls.size(); ++device) {
+    if (!calls[device])
+      continue;
     std::vector<int64_t> sizes = getSizes(boxes[device]);
     if (!port.localType.accepts({port.type.type, sizes}))
       return Failure{join("device ", device, " has ", shapeText(sizes),
@@ -132,9 +152,12 @@ MaybeFailure Session::giveSize(const Port &port,
   if (!size)
     return size.failure();
   size->setInteger(0, inputs[number].getShape()[dim]);
-  for (auto &call : calls)
+  for (auto &call : calls) {
+    if (!call)
+      continue;
     if (MaybeFailure failure = call->addArgument(port, *size))
       return failure;
+  }
   return std::nullopt;
 }
 
@@ -160,7 +183,8 @@ void Session::runDevice(TofuContext *context, int64_t device, void *user) {
 
 MaybeFailure Session::runOnce(const std::string &tool) {
   for (auto &call : calls)
-    call->prepare();
+    if (call)
+      call->prepare();
   TofuStatus status = backend.run(world, runDevice, this);
   if (status == TOFU_STUCK) {
     std::fprintf(stderr, "%s: error: %s\n", tool.c_str(), backend.error(world));
@@ -175,49 +199,132 @@ MaybeFailure Session::runOnce(const std::string &tool) {
 
 void Session::freeProgramMemory() {
   for (size_t device = 0; device < calls.size(); ++device)
-    backend.reset(backend.context(world, device));
+    if (calls[device])
+      backend.reset(backend.context(world, device));
 }
 
 void Session::resetStats() {
   for (size_t device = 0; device < calls.size(); ++device)
-    backend.resetStats(backend.context(world, device));
+    if (calls[device])
+      backend.resetStats(backend.context(world, device));
   for (std::vector<double> &list : seconds)
     list.clear();
 }
 
-void Session::collect(Execution &execution) {
+//===----------------------------------------------------------------------===//
+// What devices of other processes have
+//===----------------------------------------------------------------------===//
+
+MaybeFailure Session::bring(size_t device, void *memory, int64_t bytes) {
+  char error[256] = "";
+  if (!bytes || !backend.bring ||
+      backend.bring(world, device, memory, bytes, error, sizeof(error)))
+    return std::nullopt;
+  return Failure{join("device ", device, ": ", error)};
+}
+
+template <typename Elements>
+MaybeFailure Session::bringAll(size_t device, Elements &elements) {
+  int64_t size = elements.size();
+  if (MaybeFailure failure = bring(device, &size, sizeof(size)))
+    return failure;
+  if (isHome())
+    elements.resize(size);
+  else if (!calls[device])
+    return std::nullopt;
+  return bring(device, elements.data(), size * sizeof(elements[0]));
+}
+
+/// Of a device of this process.
+void Session::describeDevice(size_t device, DeviceReport &report,
+                             std::vector<std::string> &locations) {
+  TofuContext *context = backend.context(world, device);
+  report.seconds = seconds[device];
+  backend.memoryStats(context, &report.memory);
+  backend.contractStats(context, &report.contractions);
+  int64_t count = backend.collectiveStats(context, nullptr, 0);
+  report.collectives.resize(count);
+  backend.collectiveStats(context, report.collectives.data(), count);
+  for (const TofuCollectiveStats &stats : report.collectives)
+    locations.push_back(stats.location);
+}
+
+MaybeFailure Session::bringReport(size_t device, DeviceReport &report,
+                                  std::vector<std::string> &locations) {
+  if (MaybeFailure failure = bringAll(device, report.seconds))
+    return failure;
+  if (MaybeFailure failure = bringAll(device, report.collectives))
+    return failure;
+  if (MaybeFailure failure =
+          bring(device, &report.memory, sizeof(report.memory)))
+    return failure;
+  if (MaybeFailure failure =
+          bring(device, &report.contractions, sizeof(report.contractions)))
+    return failure;
+  if (calls[device] || isHome())
+    locations.resize(report.collectives.size());
+  for (std::string &location : locations)
+    if (MaybeFailure failure = bringAll(device, location))
+      return failure;
+  return std::nullopt;
+}
+
+MaybeFailure Session::collect(Execution &execution) {
+  execution.isHere = isHome();
   if (backend.record)
     if (const char *record = backend.record(world))
       execution.record = record;
   for (size_t device = 0; device < calls.size(); ++device) {
-    TofuContext *context = backend.context(world, device);
     DeviceReport &report = execution.devices.emplace_back();
-    report.seconds = seconds[device];
-    backend.memoryStats(context, &report.memory);
-    backend.contractStats(context, &report.contractions);
-    int64_t count = backend.collectiveStats(context, nullptr, 0);
-    report.collectives.resize(count);
-    backend.collectiveStats(context, report.collectives.data(), count);
-    for (TofuCollectiveStats &stats : report.collectives) {
+    std::vector<std::string> locations;
+    if (calls[device])
+      describeDevice(device, report, locations);
+    if (MaybeFailure failure = bringReport(device, report, locations))
+      return failure;
+    for (size_t i = 0; i < locations.size(); ++i) {
       execution.locations.push_back(
-          std::make_unique<std::string>(stats.location));
-      stats.location = execution.locations.back()->c_str();
+          std::make_unique<std::string>(std::move(locations[i])));
+      report.collectives[i].location = execution.locations.back()->c_str();
     }
   }
+  return std::nullopt;
 }
 
 //===----------------------------------------------------------------------===//
 // Results
 //===----------------------------------------------------------------------===//
 
+/// A device's part of a result, in the process of device 0 and in its own.
+MaybeFailure Session::getShard(unsigned i, size_t device, HostTensor &shard) {
+  const HostTensorType &type = program.results[i].type;
+  std::vector<int64_t> shape(type.shape.size());
+  if (calls[device]) {
+    OrFailure<HostTensor> own = calls[device]->getResult(i);
+    if (!own)
+      return own.failure();
+    shard = std::move(*own);
+    shape = shard.getShape();
+  }
+  if (MaybeFailure failure =
+          bring(device, shape.data(), shape.size() * sizeof(int64_t)))
+    return failure;
+  if (!calls[device] && isHome()) {
+    OrFailure<HostTensor> other = HostTensor::create(type.type, shape);
+    if (!other)
+      return other.failure();
+    shard = std::move(*other);
+  }
+  return bring(device, shard.getData(), shard.getNumBytes());
+}
+
 MaybeFailure Session::gatherResult(unsigned i, GatheredResult &result) {
   const Port &port = program.results[i];
-  for (auto &call : calls) {
-    OrFailure<HostTensor> shard = call->getResult(i);
-    if (!shard)
-      return shard.failure();
-    result.shards.push_back(std::move(*shard));
-  }
+  for (size_t device = 0; device < calls.size(); ++device)
+    if (MaybeFailure failure =
+            getShard(i, device, result.shards.emplace_back()))
+      return failure;
+  if (!isHome())
+    return std::nullopt;
   std::vector<std::vector<int64_t>> parts;
   for (const HostTensor &shard : result.shards)
     parts.push_back(shard.getShape());
@@ -266,7 +373,8 @@ OrFailure<Execution> mlir::tofu::execute(const Signature &program,
       return *failure;
   }
   Execution execution;
-  session.collect(execution);
+  if (MaybeFailure failure = session.collect(execution))
+    return *failure;
   if (MaybeFailure failure = session.gather(execution))
     return *failure;
   return execution;

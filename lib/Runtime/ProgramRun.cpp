@@ -149,6 +149,8 @@ ExitCode ProgramRun::execute(const Signature &program, ProgramEntry entry,
   executionOptions.tool = tool;
   OrFailure<Execution> executed =
       mlir::tofu::execute(program, entry, backend, inputs, executionOptions);
+  if (!executed && executed.reason().empty())
+    return ExitCode::Runtime;
   if (!executed)
     return fail(ExitCode::Runtime, executed.reason());
   execution = std::move(*executed);
@@ -252,6 +254,8 @@ ExitCode ProgramRun::report(const Signature &program, bool printsResults,
 
 ExitCode ProgramRun::finish(const Signature &program, bool printsResults,
                             std::vector<Preparation> preparations) {
+  if (!execution.isHere)
+    return ExitCode::Good;
   ExitCode result = compareWithExpected();
   result = std::max(result, writeOutputs());
   result = std::max(result, writeRecord());

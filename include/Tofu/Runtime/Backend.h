@@ -14,8 +14,10 @@
 |* the libraries behind a backend are absent.                                 *|
 |*                                                                            *|
 |* A world may span processes: `context` is null for a device of another one, *|
-|* and `run` runs the devices of this one. Only `run` takes the program's     *|
-|* code to the devices' threads; all other calls come from the runner's.      *|
+|* and `run` runs the devices of this one and ends with the same status in    *|
+|* all. The process that has device 0 reports; `bring` takes to it what the   *|
+|* others have. Only `run` takes the program's code to the devices' threads;  *|
+|* all other calls come from the runner's.                                    *|
 |*                                                                            *|
 \*===----------------------------------------------------------------------===*/
 
@@ -29,7 +31,7 @@ extern "C" {
 #endif
 
 /** Changes whenever a struct of this file does. */
-#define TOFU_BACKEND_VERSION 3
+#define TOFU_BACKEND_VERSION 4
 
 /** k devices that run one program together. */
 typedef struct TofuWorld TofuWorld;
@@ -105,7 +107,8 @@ typedef struct TofuBackend {
   const TofuSymbol *symbols; /**< all of Runtime.h */
   int64_t numSymbols;
 
-  /** A world, or null with the reason in `error` (of `errorBytes` bytes). */
+  /** A world, or null with the reason in `error` (of `errorBytes` bytes), which
+   *  is empty where another process says it. */
   TofuWorld *(*createWorld)(const TofuWorldOptions *options, char *error,
                             int64_t errorBytes);
   void (*destroyWorld)(TofuWorld *world);
@@ -117,7 +120,8 @@ typedef struct TofuBackend {
    *  together, and waits for all. A failed device aborts the others. */
   TofuStatus (*run)(TofuWorld *world, TofuBody body, void *user);
 
-  /** What failed first in the last run: device, location and reason. */
+  /** What failed first in the last run: device, location and reason. Empty
+   *  where another process says it. */
   const char *(*error)(TofuWorld *world);
 
   /** Device memory that stays until `release`, aligned to 64 bytes; null if
@@ -155,6 +159,14 @@ typedef struct TofuBackend {
    *  `error` (of `errorBytes` bytes), where there is nothing. Valid until the
    *  next call. */
   const char *(*listDevices)(char *error, int64_t errorBytes);
+
+  /** Brings bytes of the host's memory from the process that has `device` to
+   *  that of device 0, into `memory` there. All processes call it between runs,
+   *  in the same order and with the same number of bytes. 0 with the reason in
+   *  `error` (of `errorBytes` bytes) if that fails. Null where worlds have one
+   *  process. */
+  int8_t (*bring)(TofuWorld *world, int64_t device, void *memory, int64_t bytes,
+                  char *error, int64_t errorBytes);
 } TofuBackend;
 
 /** The one symbol that a backend library must export. */

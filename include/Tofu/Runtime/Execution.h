@@ -27,7 +27,10 @@ struct DeviceReport {
   std::vector<TofuCollectiveStats> collectives;
 };
 
+/// Where the devices are in several processes, that of device 0 has all of
+/// this, and the others only know that they aren't it.
 struct Execution {
+  bool isHere = true;
   std::vector<GatheredResult> results;
   std::string record; ///< JSON; empty if the backend keeps none
   std::vector<DeviceReport> devices;
@@ -46,6 +49,7 @@ struct ExecutionOptions {
 
 /// Cuts the inputs, which are whole, runs the program on a world of its own,
 /// and gathers the results of the last iteration. The inputs are not changed.
+/// A failure without a reason is one that another process reports.
 /// If a device's program never comes back, prints the error and ends the
 /// process, as its thread can't be stopped.
 OrFailure<Execution> execute(const Signature &program, ProgramEntry entry,

@@ -66,7 +66,7 @@ public:
 
   /// Compares with what is expected, writes outputs and reports, all of it
   /// whatever the comparison says. Results are printed if nothing else is done
-  /// with them.
+  /// with them. Nothing is done where another process has the results.
   ExitCode finish(const Signature &program, bool printsResults,
                   std::vector<Preparation> preparations);
 

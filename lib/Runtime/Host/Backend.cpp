@@ -120,9 +120,9 @@ static bool callCollective(TofuContext *context, const int64_t *table,
   int64_t type = table[TOFU_COLLECTIVE_TYPE];
   bool isKnown = type >= 0 && type < TOFU_NUM_ELEMENT_TYPES;
   int64_t bytes = isKnown ? elementBytes(type) : 1;
-  return runCollective(*context, table, location,
-                       View::ofMemref(srcRank, src, bytes),
-                       View::ofMemref(dstRank, dst, bytes));
+  return runCollective(
+      *context, table, location, View::ofMemref(srcRank, src, bytes),
+      View::ofMemref(dstRank, dst, bytes), *context->world->mover);
 }
 
 void tofuCollective(TofuContext *context, TofuStream *stream,
@@ -161,7 +161,8 @@ static bool callEven(TofuContext *context, const int64_t *table,
     return View::ofBox(static_cast<char *>(const_cast<void *>(data)), {box});
   };
   return runCollective(*context, expanded.data(), location,
-                       makeView(src, false), makeView(dst, true));
+                       makeView(src, false), makeView(dst, true),
+                       *context->world->mover);
 }
 
 void tofuEvenCollective(TofuContext *context, TofuStream *stream,
@@ -420,6 +421,7 @@ const TofuBackend &host::getHostBackend() {
       getCollectiveStats,
       /*record=*/nullptr,
       listDevices,
+      /*bring=*/nullptr,
   };
   return backend;
 }

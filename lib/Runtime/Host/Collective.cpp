@@ -138,7 +138,7 @@ static bool meetPeers(TofuContext &context, const Collective &collective) {
   const Rendezvous &rendezvous = world.rendezvous;
   std::string kind = kindName(collective.table.kind);
   const char *location = collective.location.c_str();
-  switch (world.rendezvous.meet(context.device, world.timeout(),
+  switch (world.rendezvous.meet(context.number, world.timeout(),
                                 world.abortFlag())) {
   case Rendezvous::Outcome::Met:
     return true;

@@ -69,12 +69,20 @@ static void watchDivisions() {
 
 void host::leave(TofuContext *context) { std::longjmp(context->start, 1); }
 
-TofuWorld::TofuWorld(const TofuWorldOptions &options)
-    : rendezvous(options.numDevices), timeoutSeconds(options.timeoutSeconds) {
+TofuWorld::TofuWorld(const TofuWorldOptions &options,
+                     std::optional<int64_t> only)
+    : contexts(options.numDevices), mover(&getHostMover()),
+      rendezvous(only ? 1 : options.numDevices),
+      timeoutSeconds(options.timeoutSeconds) {
   for (int64_t device = 0; device < options.numDevices; ++device) {
-    contexts.push_back(std::make_unique<TofuContext>());
-    contexts.back()->world = this;
-    contexts.back()->device = device;
+    if (only && *only != device)
+      continue;
+    auto context = std::make_unique<TofuContext>();
+    context->world = this;
+    context->device = device;
+    context->number = numHere();
+    here.push_back(context.get());
+    contexts[device] = std::move(context);
   }
 }
 
@@ -83,13 +91,13 @@ bool TofuWorld::start() {
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);
   pthread_attr_setstacksize(&attributes, kStackBytes);
-  for (auto &context : contexts) {
-    if (pthread_create(&context->thread, &attributes, runThread, context.get()))
+  for (TofuContext *context : here) {
+    if (pthread_create(&context->thread, &attributes, runThread, context))
       break;
     ++started;
   }
   pthread_attr_destroy(&attributes);
-  return started == numDevices();
+  return started == numHere();
 }
 
 TofuWorld::~TofuWorld() {
@@ -98,8 +106,8 @@ TofuWorld::~TofuWorld() {
     shuttingDown = true;
   }
   workChanged.notify_all();
-  for (int64_t device = 0; device < started; ++device)
-    pthread_join(contexts[device]->thread, nullptr);
+  for (int64_t number = 0; number < started; ++number)
+    pthread_join(here[number]->thread, nullptr);
 }
 
 void *TofuWorld::runThread(void *argument) {
@@ -120,9 +128,9 @@ void TofuWorld::serve(TofuContext &context) {
     }
     rendezvous.meetAgain();
     runBody(context);
-    rendezvous.retire(context.device);
+    rendezvous.retire(context.number);
     std::lock_guard<std::mutex> lock(mutex);
-    if (++finished == numDevices())
+    if (++finished == numHere())
       deviceFinished.notify_all();
   }
 }
@@ -136,7 +144,7 @@ void TofuWorld::runBody(TofuContext &context) {
 }
 
 bool TofuWorld::waitForDevices(std::unique_lock<std::mutex> &lock) {
-  auto areDone = [&] { return finished == numDevices(); };
+  auto areDone = [&] { return finished == numHere(); };
   deviceFinished.wait(lock, [&] { return areDone() || isAborted(); });
   return deviceFinished.wait_for(lock, kGrace, areDone);
 }
@@ -146,7 +154,7 @@ TofuStatus TofuWorld::run(TofuBody newBody, void *newUser) {
   aborted = false;
   error.clear();
   rendezvous.restart();
-  for (auto &context : contexts)
+  for (TofuContext *context : here)
     context->sequence = 0;
   body = newBody;
   user = newUser;
@@ -158,7 +166,7 @@ TofuStatus TofuWorld::run(TofuBody newBody, void *newUser) {
   if (!isAborted())
     return TOFU_OK;
   // Some devices may have changed them, others not.
-  for (auto &context : contexts)
+  for (TofuContext *context : here)
     context->memory.releaseGlobals();
   return TOFU_FAILED;
 }
@@ -173,6 +181,15 @@ void TofuWorld::fail(int64_t device, const char *location,
     if (location && *location)
       error += std::string(", ") + location;
     error += ": " + message;
+    aborted.store(true, std::memory_order_release);
+  }
+  deviceFinished.notify_all();
+  rendezvous.wakeAll();
+}
+
+void TofuWorld::abort() {
+  {
+    std::lock_guard<std::mutex> lock(mutex);
     aborted.store(true, std::memory_order_release);
   }
   deviceFinished.notify_all();

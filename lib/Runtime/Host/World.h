@@ -7,7 +7,8 @@
 //===----------------------------------------------------------------------===//
 //
 // A device is a thread that lives as long as its world. A run hands all of them
-// the same function; they meet at the rendezvous of each collective.
+// the same function; they meet at the rendezvous of each collective. A world
+// may span processes: then it has contexts for the devices of this one only.
 //
 // Failure. Whoever fails first leaves its message and raises the world's abort
 // flag; a device leaves its program by longjmp, from the outermost frame of a
@@ -31,12 +32,15 @@
 #include <initializer_list>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <pthread.h>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
 namespace mlir::tofu::host {
+
+struct Mover;
 
 /// One collective of the program, as a device has met it.
 struct Collective {
@@ -62,6 +66,8 @@ struct Published {
 struct TofuContext {
   TofuWorld *world = nullptr;
   int64_t device = 0;
+  /// Which of this process's devices it is.
+  int64_t number = 0;
   pthread_t thread;
   std::jmp_buf start;
 
@@ -86,7 +92,9 @@ struct TofuContext {
 };
 
 struct TofuWorld {
-  TofuWorld(const TofuWorldOptions &options);
+  /// With all devices in this process, or `only` one of them.
+  explicit TofuWorld(const TofuWorldOptions &options,
+                     std::optional<int64_t> only = std::nullopt);
   ~TofuWorld();
 
   /// Starts the threads; false if the system has none left.
@@ -100,10 +108,16 @@ struct TofuWorld {
 
   /// Records the failure of a device, if it is the first of the run.
   void fail(int64_t device, const char *location, const std::string &message);
+  /// Raises the flag for a failure of which another process has the message.
+  void abort();
   bool isAborted() const { return aborted.load(std::memory_order_relaxed); }
   const std::atomic<bool> &abortFlag() const { return aborted; }
 
+  /// By device; null for those of other processes.
   std::vector<std::unique_ptr<TofuContext>> contexts;
+  /// How the host's functions move the data of collectives.
+  const mlir::tofu::host::Mover *mover;
+  /// Of the devices of this process, by their numbers.
   mlir::tofu::host::Rendezvous rendezvous;
   std::string error;
 
@@ -111,8 +125,11 @@ private:
   static void *runThread(void *context);
   void serve(TofuContext &context);
   void runBody(TofuContext &context);
+  int64_t numHere() const { return here.size(); }
   bool waitForDevices(std::unique_lock<std::mutex> &lock);
 
+  /// The contexts that there are.
+  std::vector<TofuContext *> here;
   double timeoutSeconds;
   std::atomic<bool> aborted{false};
 
@@ -162,10 +179,10 @@ struct Mover {
 /// From memory to memory, by the threads of the devices.
 const Mover &getHostMover();
 
-/// Brings data from all devices to all (Runtime.h).
+/// Brings data from all devices to all (Runtime.h), as `mover` does it.
 bool runCollective(TofuContext &context, const int64_t *words,
                    const char *location, const View &src, const View &dst,
-                   const Mover &mover = getHostMover());
+                   const Mover &mover);
 
 /// The table of a collective with the boxes that follow from the given sizes.
 /// Empty, with the device failed, if these make no sense.

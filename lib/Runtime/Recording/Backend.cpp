@@ -172,7 +172,8 @@ static bool enqueueCollective(TofuContext *context, TofuStream *stream,
   std::vector<int64_t> table(words, words + Table::numWords(words));
   return device.enqueue(
       number, {kind, location}, uses, [=, table = std::move(table)] {
-        return runCollective(*context, table.data(), location, src, dst);
+        return runCollective(*context, table.data(), location, src, dst,
+                             *context->world->mover);
       });
 }
 

@@ -65,6 +65,8 @@ LogicalResult tofu::lower(ModuleOp module, const ChosenBackend &backend) {
 //===----------------------------------------------------------------------===//
 
 llvm::Expected<Libraries> Libraries::load(ArrayRef<std::string> files) {
+  // Else nothing is searched: this process, where the C library is.
+  llvm::sys::DynamicLibrary::LoadLibraryPermanently(nullptr);
   Libraries libraries;
   for (const std::string &file : files) {
     // A bare name is one in this folder, and else one that the system knows.

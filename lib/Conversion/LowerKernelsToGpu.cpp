@@ -304,6 +304,18 @@ static ThreadPlan planThreads(linalg::LinalgOp op, bool reassociate) {
   return plan;
 }
 
+/// `a`, in the place of what is there already, and `b` as output `output` of
+/// `op` combines them.
+static Value cloneCombiner(OpBuilder &builder, linalg::LinalgOp op,
+                           Operation *combiner, unsigned output, Value a,
+                           Value b) {
+  bool isFirst = combiner->getOperand(0) == op.getRegionOutputArgs()[output];
+  IRMapping mapping;
+  mapping.map(combiner->getOperand(0), isFirst ? a : b);
+  mapping.map(combiner->getOperand(1), isFirst ? b : a);
+  return builder.clone(*combiner, mapping)->getResult(0);
+}
+
 //===----------------------------------------------------------------------===//
 // The kernel
 //===----------------------------------------------------------------------===//
@@ -463,13 +475,7 @@ Value KernelEmitter::getNeutralValue(unsigned output) {
 }
 
 Value KernelEmitter::combine(unsigned output, Value a, Value b) {
-  Operation *combiner = combiners[output];
-  BlockArgument arg = op.getRegionOutputArgs()[output];
-  bool isFirst = combiner->getOperand(0) == arg;
-  IRMapping mapping;
-  mapping.map(combiner->getOperand(0), isFirst ? a : b);
-  mapping.map(combiner->getOperand(1), isFirst ? b : a);
-  return builder.clone(*combiner, mapping)->getResult(0);
+  return cloneCombiner(builder, op, combiners[output], output, a, b);
 }
 
 /// Emits a thread's part of the reductions of its element; nothing if it is
@@ -765,14 +771,9 @@ linalg::GenericOp Launcher::combinePartials() {
       host, loc, inputs, outputs, maps, iterators,
       [&](OpBuilder &builder, Location loc, ValueRange args) {
         SmallVector<Value> results;
-        for (auto [i, combiner] : llvm::enumerate(combiners)) {
-          Value part = args[i], sum = args[combiners.size() + i];
-          bool isFirst = combiner->getOperand(0) == op.getRegionOutputArgs()[i];
-          IRMapping mapping;
-          mapping.map(combiner->getOperand(0), isFirst ? sum : part);
-          mapping.map(combiner->getOperand(1), isFirst ? part : sum);
-          results.push_back(builder.clone(*combiner, mapping)->getResult(0));
-        }
+        for (auto [i, combiner] : llvm::enumerate(combiners))
+          results.push_back(cloneCombiner(builder, op, combiner, i,
+                                          args[combiners.size() + i], args[i]));
         linalg::YieldOp::create(builder, loc, results);
       });
 }

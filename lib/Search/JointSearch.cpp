@@ -261,7 +261,7 @@ void JointSearch::improve() {
 }
 
 /// The degrees of a variable that the bound speaks for: `chosen`, and as many
-/// as make a few cuts.
+/// as make a few cuts. Those of its class have the same.
 llvm::SmallVector<unsigned> JointSearch::likelyDegrees(unsigned var,
                                                        unsigned chosen) const {
   llvm::ArrayRef<double> excess =
@@ -288,11 +288,14 @@ bool JointSearch::searchAround(const Assignment &chosen) {
   for (unsigned axis : axesThatSplit(mesh))
     byAxis.push_back(space.choices(states, axis, mesh));
   std::map<llvm::SmallVector<unsigned>, const AxisSpace::Domain *> known;
+  std::vector<llvm::SmallVector<unsigned>> likely(numClasses());
   std::deque<AxisSpace::Domain> mine;
   Domains given;
   for (unsigned var = 0; var < space.numVariables(); ++var) {
-    llvm::SmallVector<unsigned> values = likelyDegrees(var, chosen[var]),
-                                key = values;
+    llvm::SmallVector<unsigned> &values = likely[folding.classOf[var]];
+    if (values.empty())
+      values = likelyDegrees(var, chosen[var]);
+    llvm::SmallVector<unsigned> key = values;
     key.push_back(degrees.getDomainIds()[var]);
     for (const auto &choices : byAxis)
       key.push_back(choices[var]->id);

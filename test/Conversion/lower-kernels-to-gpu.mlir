@@ -280,9 +280,10 @@ func.func @neighbours(%a: memref<2048x1024xf32>, %b: memref<2048xf32>, %c: memre
 #transposed = affine_map<(i, j) -> (j, i)>
 
 // One each where they are fewer, where one operand has them apart, where rows
-// don't begin at such a multiple, or where their number isn't known.
+// don't begin at such a multiple, where their number isn't known, or where their
+// size is no power of two.
 // CHECK-NOT: memref.assume_alignment
-func.func @alone(%a: memref<511x1024xf32>, %b: memref<2048x1024xf32>, %c: memref<2048x1022xf32, strided<[1023, 1], offset: 4>>,
+func.func @alone(%i: memref<2048x1024xi24>, %a: memref<511x1024xf32>, %b: memref<2048x1024xf32>, %c: memref<2048x1022xf32, strided<[1023, 1], offset: 4>>,
                  %d: memref<2048x1024xf32, strided<[1024, 1], offset: 1>>, %e: memref<?x1024xf32>, %t: memref<1024x2048xf32>) {
   linalg.generic {indexing_maps = [#id], iterator_types = ["parallel", "parallel"]} outs(%a : memref<511x1024xf32>) {
   ^bb0(%o: f32):
@@ -302,6 +303,11 @@ func.func @alone(%a: memref<511x1024xf32>, %b: memref<2048x1024xf32>, %c: memref
   ^bb0(%o: f32):
     %r = arith.negf %o : f32
     linalg.yield %r : f32
+  }
+  linalg.generic {indexing_maps = [#id], iterator_types = ["parallel", "parallel"]} outs(%i : memref<2048x1024xi24>) {
+  ^bb0(%o: i24):
+    %r = arith.addi %o, %o : i24
+    linalg.yield %r : i24
   }
   linalg.generic {indexing_maps = [#id], iterator_types = ["parallel", "parallel"]} outs(%e : memref<?x1024xf32>) {
   ^bb0(%o: f32):

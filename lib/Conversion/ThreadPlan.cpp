@@ -1,0 +1,242 @@
+//===- ThreadPlan.cpp - Which thread does what ----------------------------===//
+//
+// Part of the Tofu project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "ThreadPlan.h"
+
+#include "GuardAssertions.h"
+#include "RuntimeCalls.h"
+#include "Tofu/Conversion/RuntimeTypes.h"
+#include "Tofu/Dialect/Combiners.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+using namespace mlir::tofu;
+
+/// Elements that keep all of a device busy, if each is the work of a thread.
+static constexpr int64_t kManyElements = 1 << 17;
+
+/// True if different values of loop `dim` give different indices.
+static bool isInjective(AffineExpr expr, unsigned dim) {
+  if (auto position = dyn_cast<AffineDimExpr>(expr))
+    return position.getPosition() == dim;
+  auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
+  if (!binary)
+    return false;
+  auto constant = dyn_cast<AffineConstantExpr>(binary.getRHS());
+  bool keeps = binary.getKind() == AffineExprKind::Add ||
+               (binary.getKind() == AffineExprKind::Mul && constant &&
+                constant.getValue() != 0);
+  return constant && keeps && isInjective(binary.getLHS(), dim);
+}
+
+/// True if no two iterations of the loop write the same element of an output.
+static bool isGridLoop(linalg::LinalgOp op, unsigned loop) {
+  if (op.getIteratorTypesArray()[loop] != utils::IteratorType::parallel)
+    return false;
+  return llvm::all_of(op.getDpsInitsMutable(), [&](OpOperand &init) {
+    return llvm::any_of(
+        op.getMatchingIndexingMap(&init).getResults(),
+        [&](AffineExpr expr) { return isInjective(expr, loop); });
+  });
+}
+
+/// What it costs that neighbouring threads differ in `loop`: accesses that
+/// aren't to neighbouring elements.
+static int64_t getNeighbourCost(linalg::LinalgOp op, unsigned loop) {
+  constexpr int64_t kStrided = 8;
+  int64_t cost = 0;
+  for (OpOperand &operand : op->getOpOperands()) {
+    int64_t stride = getLoopStrides(op, &operand)[loop];
+    cost += stride == 0 ? 0 : stride == 1 ? 1 : kStrided;
+  }
+  return cost;
+}
+
+/// The loop that neighbouring threads should differ in, if there is one.
+static std::optional<unsigned> chooseNeighbours(linalg::LinalgOp op,
+                                                ArrayRef<unsigned> loops) {
+  SmallVector<int64_t> sizes = op.getStaticLoopRanges();
+  std::optional<unsigned> best;
+  for (unsigned loop : loops)
+    if (sizes[loop] != 1 &&
+        (!best || getNeighbourCost(op, loop) <= getNeighbourCost(op, *best)))
+      best = loop;
+  return best;
+}
+
+/// Moves `last` to the end, and loops of one iteration to the front.
+static void arrange(linalg::LinalgOp op, SmallVectorImpl<unsigned> &loops,
+                    std::optional<unsigned> last) {
+  SmallVector<int64_t> sizes = op.getStaticLoopRanges();
+  auto rank = [&](unsigned loop) {
+    return loop == last ? 2 : sizes[loop] == 1 ? 0 : 1;
+  };
+  llvm::stable_sort(loops,
+                    [&](unsigned a, unsigned b) { return rank(a) < rank(b); });
+}
+
+/// The number of iterations of all loops together; nothing if not known.
+static std::optional<int64_t> getKnownProduct(linalg::LinalgOp op,
+                                              ArrayRef<unsigned> loops) {
+  SmallVector<int64_t> sizes = op.getStaticLoopRanges();
+  int64_t product = 1;
+  for (unsigned loop : loops)
+    if (ShapedType::isDynamic(sizes[loop]) ||
+        llvm::MulOverflow(product, sizes[loop], product))
+      return std::nullopt;
+  return product;
+}
+
+/// True if parts of the reductions can be combined in any order. What an
+/// assertion guards is combined only if it holds.
+static bool areFree(linalg::LinalgOp op, bool reassociate) {
+  if (!Assertions(op).empty())
+    return false;
+  return llvm::all_of(getFreeCombiners(op), [&](Operation *combiner) {
+    return combiner &&
+           (reassociate || !isa<arith::AddFOp, arith::MulFOp>(combiner)) &&
+           getNeutral(combiner->getResult(0).getType(), getCombiner(combiner));
+  });
+}
+
+/// How many blocks should share the reductions of an element: where elements
+/// are few, as many as keep all of a device busy and have enough to do.
+static int64_t chooseBlocksPerElement(linalg::LinalgOp op,
+                                      ArrayRef<unsigned> grid,
+                                      ArrayRef<unsigned> reductions,
+                                      int64_t threadsPerElement) {
+  // What a thread must have to do to be worth another kernel.
+  constexpr int64_t kWorthIt = 256, kLeastShare = 16, kMost = kBlockSize;
+  std::optional<int64_t> elements = getKnownProduct(op, grid);
+  std::optional<int64_t> length = getKnownProduct(op, reductions);
+  // Booleans are not stored as they are.
+  bool areStored =
+      llvm::none_of(op.getRegionOutputArgs(), [](BlockArgument arg) {
+        return arg.getType().isInteger(1);
+      });
+  if (threadsPerElement == 1 || !elements || *elements == 0 || !length ||
+      *length < kWorthIt * threadsPerElement || !areStored)
+    return 1;
+  int64_t blocks = 1;
+  while (blocks < kMost &&
+         2 * blocks * *elements * threadsPerElement <= kManyElements &&
+         2 * blocks * threadsPerElement * kLeastShare <= *length)
+    blocks *= 2;
+  return blocks;
+}
+
+/// Lets several threads share the reductions of an element if they are long.
+static void shareReductions(linalg::LinalgOp op, ArrayRef<unsigned> grid,
+                            ArrayRef<unsigned> reductions, ThreadPlan &plan) {
+  // What a sharing thread should have at least.
+  constexpr int64_t kLeastShare = 4;
+  std::optional<int64_t> length = getKnownProduct(op, reductions);
+  std::optional<unsigned> outer = chooseNeighbours(op, grid);
+  std::optional<unsigned> inner = chooseNeighbours(op, reductions);
+  plan.sharersAreNeighbours =
+      inner &&
+      (!outer || getNeighbourCost(op, *inner) < getNeighbourCost(op, *outer));
+  int64_t threads = kBlockSize;
+  if (!plan.sharersAreNeighbours) {
+    constexpr int64_t kSharers = 8;
+    std::optional<int64_t> elements = getKnownProduct(op, grid);
+    threads = elements && *elements >= kManyElements ? 1 : kSharers;
+  }
+  while (length && threads > 1 && *length < kLeastShare * threads)
+    threads /= 2;
+  plan.threadsPerElement = threads;
+  plan.blocksPerElement = chooseBlocksPerElement(op, grid, reductions, threads);
+}
+
+/// Whether neighbours along `group` are next to each other in `operand`, and
+/// each `width` of them begin at a multiple of their size.
+static bool isAligned(linalg::LinalgOp op, OpOperand &operand,
+                      ArrayRef<unsigned> group, int64_t width) {
+  auto type = cast<MemRefType>(operand.get().getType());
+  SmallVector<int64_t> memoryStrides;
+  int64_t offset;
+  if (failed(type.getStridesAndOffset(memoryStrides, offset)) ||
+      ShapedType::isDynamic(offset) || offset % width != 0)
+    return false;
+  SmallVector<int64_t> origin(op.getNumLoops(), 0);
+  AffineMap map = op.getMatchingIndexingMap(&operand);
+  if (llvm::any_of(map.compose(origin), [](int64_t i) { return i != 0; }))
+    return false;
+  Strides strides = getLoopStrides(op, &operand);
+  return llvm::all_of(llvm::enumerate(strides), [&](auto loop) {
+    return llvm::is_contained(group, loop.index()) || loop.value() % width == 0;
+  });
+}
+
+/// How many elements a thread should have: as many as an access to memory takes
+/// together, at most 16 bytes, where all operands have them next to each other
+/// or the same for all.
+static int64_t chooseElementsPerThread(linalg::LinalgOp op,
+                                       const NestPlan &nest) {
+  constexpr int64_t kAccessBytes = 16, kMost = 8;
+  if (nest.groups.empty() || !Assertions(op).empty())
+    return 1;
+  ArrayRef<unsigned> group = nest.groups.back();
+  int64_t most = 0;
+  SmallVector<OpOperand *> accessed;
+  for (OpOperand &operand : op->getOpOperands()) {
+    auto type = dyn_cast<MemRefType>(operand.get().getType());
+    if (!type)
+      continue;
+    Strides strides = getLoopStrides(op, &operand);
+    if (!ShapedType::isStaticShape(strides))
+      return 1;
+    int64_t stride = strides[group.back()];
+    if (stride == 0)
+      continue;
+    // Others have sizes that are no powers of two.
+    if (stride != 1 || !getRuntimeType(type.getElementType()))
+      return 1;
+    most = std::max(most, getElementBytes(type.getElementType()));
+    accessed.push_back(&operand);
+  }
+  if (most == 0)
+    return 1;
+  int64_t width = std::min(kAccessBytes / most, kMost);
+  std::optional<int64_t> inGroup = getKnownProduct(op, group);
+  std::optional<int64_t> inAll =
+      getKnownProduct(op, llvm::to_vector(llvm::seq(0u, op.getNumLoops())));
+  bool areMany = inGroup && inAll && width > 1 && *inGroup % width == 0 &&
+                 *inAll / width >= kManyElements &&
+                 llvm::all_of(accessed, [&](OpOperand *operand) {
+                   return isAligned(op, *operand, group, width);
+                 });
+  return areMany ? width : 1;
+}
+
+ThreadPlan tofu::planThreads(linalg::LinalgOp op, bool reassociate) {
+  SmallVector<unsigned> grid, inner;
+  for (unsigned loop = 0; loop < op.getNumLoops(); ++loop)
+    (isGridLoop(op, loop) ? grid : inner).push_back(loop);
+  arrange(op, grid, chooseNeighbours(op, grid));
+
+  ThreadPlan plan;
+  unsigned numAccumulating = countAccumulatingLoops(op, inner);
+  if (!inner.empty() && numAccumulating == inner.size() &&
+      areFree(op, reassociate)) {
+    arrange(op, inner, chooseNeighbours(op, inner));
+    shareReductions(op, grid, inner, plan);
+  }
+  ArrayRef<unsigned> outside = ArrayRef(inner).drop_back(numAccumulating);
+  ArrayRef<unsigned> accumulating = ArrayRef(inner).take_back(numAccumulating);
+  plan.nest.groups = collapseLoops(op, grid);
+  plan.numGridGroups = plan.nest.groups.size();
+  llvm::append_range(plan.nest.groups, collapseLoops(op, outside));
+  auto last = collapseLoops(op, accumulating);
+  plan.nest.numAccumulating = last.size();
+  llvm::append_range(plan.nest.groups, last);
+  if (inner.empty())
+    plan.elementsPerThread = chooseElementsPerThread(op, plan.nest);
+  return plan;
+}

@@ -1,0 +1,46 @@
+//===- ThreadPlan.h - Which thread does what --------------------*- C++ -*-===//
+//
+// Part of the Tofu project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TOFU_LIB_CONVERSION_THREADPLAN_H
+#define TOFU_LIB_CONVERSION_THREADPLAN_H
+
+#include "NestEmitter.h"
+
+namespace mlir::tofu {
+
+/// Threads of a block. Enough to hide latencies, and few enough that blocks
+/// with many registers still fit.
+inline constexpr int64_t kBlockSize = 256;
+
+/// How the loops of an operation are spread over threads.
+struct ThreadPlan {
+  /// First the loops of the grid, then those within a thread or shared.
+  NestPlan nest;
+  unsigned numGridGroups = 0;
+  /// Threads that share the reductions of one element.
+  int64_t threadsPerElement = 1;
+  /// True if these are neighbours.
+  bool sharersAreNeighbours = false;
+  /// Blocks that share the reductions of one element. With several, what each
+  /// has is a partial result in memory, which another kernel combines.
+  int64_t blocksPerElement = 1;
+  /// Neighbours that one thread has; loads of all come before the first store.
+  int64_t elementsPerThread = 1;
+
+  int64_t elementsPerBlock() const {
+    return kBlockSize / threadsPerElement * elementsPerThread;
+  }
+};
+
+/// Plans the kernel of `op`, on buffers. `reassociate`: sums and products of
+/// floats may be shared as well.
+ThreadPlan planThreads(linalg::LinalgOp op, bool reassociate);
+
+} // namespace mlir::tofu
+
+#endif // TOFU_LIB_CONVERSION_THREADPLAN_H

@@ -679,7 +679,8 @@ PairwiseModel::minimizeAlike(llvm::ArrayRef<unsigned> kinds,
   while (goesOn && !isFar() && numRadii < std::size(kRadii)) {
     unsigned radius = kRadii[numRadii++];
     std::vector<unsigned> classes = classify(kinds, radius);
-    if (view && *llvm::max_element(classes) + 1 == view->numClasses()) {
+    unsigned numClasses = classes.empty() ? 0 : *llvm::max_element(classes) + 1;
+    if (view && numClasses == view->numClasses()) {
       numRadii = std::size(kRadii);
       break;
     }

@@ -18,11 +18,50 @@
 using namespace mlir;
 using namespace mlir::tofu;
 
-/// The elements of a constant tensor that are all the same.
-static SplatElementsAttr getSplat(Value value) {
-  SplatElementsAttr elements;
-  matchPattern(value, m_Constant(&elements));
-  return elements;
+/// The scalar or tensor that all elements of `value` come from, as they are:
+/// the operand of a fill, a broadcast or a transpose, say. Null if there is
+/// none.
+static Value getCopied(Value value) {
+  // A fill may convert the scalar, as the one that is made of it does.
+  if (auto fill = value.getDefiningOp<linalg::FillOp>())
+    return fill.getInputs()[0];
+  auto op = value.getDefiningOp<linalg::LinalgOp>();
+  if (!op || !op.hasPureTensorSemantics() || op->getNumResults() != 1 ||
+      op.getNumParallelLoops() != op.getNumLoops() ||
+      !op.getIndexingMapsArray().back().isPermutation())
+    return {};
+  Block *body = op.getBlock();
+  Value yielded = body->getTerminator()->getOperand(0);
+  if (!body->getParent()->isAncestor(yielded.getParentRegion()))
+    return yielded;
+  auto argument = dyn_cast<BlockArgument>(yielded);
+  return argument ? op.getMatchingOpOperand(argument)->get() : Value();
+}
+
+namespace {
+/// What a remade value repeats: a scalar or a constant. Neither, if its
+/// elements are undefined.
+struct Element {
+  Value scalar;
+  Attribute constant;
+};
+} // namespace
+
+/// Nothing if `value` is not remade.
+static std::optional<Element> getElement(Value value) {
+  if (!isa<RankedTensorType>(value.getType()))
+    return std::nullopt;
+  while (Value copied = getCopied(value))
+    value = copied;
+  if (!isa<TensorType>(value.getType()))
+    return Element{value, {}};
+  if (value.getDefiningOp<tensor::EmptyOp>())
+    return Element();
+  if (auto splat = value.getDefiningOp<tensor::SplatOp>())
+    return Element{splat.getInput(), {}};
+  if (SplatElementsAttr elements; matchPattern(value, m_Constant(&elements)))
+    return Element{{}, elements.getSplatValue<Attribute>()};
+  return std::nullopt;
 }
 
 static bool isZero(Attribute number) {
@@ -30,32 +69,10 @@ static bool isZero(Attribute number) {
   return real && real.getValue().isZero();
 }
 
-bool mlir::tofu::isRemade(Value value) {
-  if (!isa<RankedTensorType>(value.getType()))
-    return false;
-  if (value.getDefiningOp<tensor::EmptyOp>() || getSplat(value))
-    return true;
-  if (auto splat = value.getDefiningOp<tensor::SplatOp>())
-    return true;
-  auto fill = value.getDefiningOp<linalg::FillOp>();
-  return fill && !isa<ShapedType>(fill.getInputs()[0].getType());
-}
+bool mlir::tofu::isRemade(Value value) { return getElement(value).has_value(); }
 
 bool mlir::tofu::isConstantTensor(Value value) {
   return isRemade(value) || matchPattern(value, m_Constant());
-}
-
-/// The scalar that a fill or splat repeats; null for an empty tensor.
-static Value getScalar(OpBuilder &builder, Location loc, Value value,
-                       const IRMapping &mapping) {
-  if (auto fill = value.getDefiningOp<linalg::FillOp>())
-    return mapping.lookupOrDefault(fill.getInputs()[0]);
-  if (auto splat = value.getDefiningOp<tensor::SplatOp>())
-    return mapping.lookupOrDefault(splat.getInput());
-  if (SplatElementsAttr elements = getSplat(value))
-    return createConstantScalar(builder, loc, elements.getElementType(),
-                                elements.getSplatValue<Attribute>());
-  return {};
 }
 
 Value mlir::tofu::remake(OpBuilder &builder, Location loc, Value value,
@@ -63,29 +80,28 @@ Value mlir::tofu::remake(OpBuilder &builder, Location loc, Value value,
                          PlacementAttrInterface placement,
                          const search::Mesh &mesh, const IRMapping &mapping) {
   auto global = cast<RankedTensorType>(value.getType());
-  SplatElementsAttr splat = getSplat(value);
+  Type elementType = global.getElementType();
+  auto [scalar, constant] = *getElement(value);
   RankedTensorType local = getLocalType(global, placement, mesh);
-  if (splat && local.hasStaticShape())
-    return arith::ConstantOp::create(builder, loc, splat.resizeSplat(local));
-  Value empty = createLocalEmpty(builder, loc, global.getElementType(), shape,
-                                 placement, mesh);
-  Value scalar = getScalar(builder, loc, value, mapping);
-  if (!scalar)
+  if (constant && local.hasStaticShape())
+    return arith::ConstantOp::create(builder, loc,
+                                     SplatElementsAttr::get(local, constant));
+  Value empty =
+      createLocalEmpty(builder, loc, elementType, shape, placement, mesh);
+  if (!constant && !scalar)
     return empty;
+  scalar = scalar ? mapping.lookupOrDefault(scalar)
+                  : createConstantScalar(builder, loc, elementType, constant);
   return linalg::FillOp::create(builder, loc, scalar, empty).getResult(0);
 }
 
 bool mlir::tofu::isNeutral(Value value, Combiner combiner) {
-  auto type = dyn_cast<RankedTensorType>(value.getType());
-  if (!type || !isRemade(value))
+  std::optional<Element> remade = getElement(value);
+  if (!remade)
     return false;
-  Attribute element;
-  if (SplatElementsAttr elements = getSplat(value))
-    element = elements.getSplatValue<Attribute>();
-  if (auto fill = value.getDefiningOp<linalg::FillOp>())
-    matchPattern(fill.getInputs()[0], m_Constant(&element));
-  if (auto splat = value.getDefiningOp<tensor::SplatOp>())
-    matchPattern(splat.getInput(), m_Constant(&element));
+  Attribute element = remade->constant;
+  if (remade->scalar)
+    matchPattern(remade->scalar, m_Constant(&element));
   if (!element)
     return false;
   // Programs start sums from +0; that it makes +0 of -0 is as in the serial
@@ -95,5 +111,5 @@ bool mlir::tofu::isNeutral(Value value, Combiner combiner) {
     return llvm::all_of(parts, isZero);
   if (combiner == Combiner::Sum && isa<FloatAttr>(element))
     return isZero(element);
-  return element == getNeutral(type.getElementType(), combiner);
+  return element == getNeutral(getElementTypeOrSelf(value.getType()), combiner);
 }

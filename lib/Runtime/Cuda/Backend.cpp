@@ -469,18 +469,19 @@ static void runBody(TofuContext *context, int64_t number, void *user) {
   leaveIf(context, !device.synchronize());
 }
 
-/// After a failure some communicators are gone: all devices make new ones.
-static void renewCommunicators(TofuWorld &world) {
-  auto isOpen = [](const std::unique_ptr<TofuContext> &context) {
-    return getDevice(context.get()).communicator != nullptr;
-  };
+/// What a failed run leaves: collectives that never end, and globals that some
+/// devices may have changed and others not. All devices make new communicators.
+static void cleanUp(TofuWorld &world) {
+  for (auto &context : world.contexts) {
+    Device &device = getDevice(context.get());
+    device.select();
+    device.abortCommunicators();
+    device.releaseAll(Device::Kind::Global);
+    device.globals.clear();
+  }
   cuda::Shared &shared = *getDevice(world.contexts.front().get()).shared;
-  if (!shared.usesNccl ||
-      std::all_of(world.contexts.begin(), world.contexts.end(), isOpen))
-    return;
-  for (auto &context : world.contexts)
-    getDevice(context.get()).closeCommunicators();
-  ncclGetUniqueId(&shared.id);
+  if (shared.usesNccl)
+    ncclGetUniqueId(&shared.id);
 }
 
 static TofuStatus run(TofuWorld *world, TofuBody body, void *user) {
@@ -488,20 +489,28 @@ static TofuStatus run(TofuWorld *world, TofuBody body, void *user) {
     Device &device = getDevice(context.get());
     device.pending.clear();
     device.isGrouping = false;
+    device.lastLocation = nullptr;
   }
-  renewCommunicators(*world);
   // A device that never comes back still has it.
   auto both = std::make_unique<Body>(Body{body, user});
   TofuStatus status = getHostBackend().run(world, runBody, both.get());
   if (status == TOFU_STUCK)
     both.release();
-  if (status != TOFU_OK)
+  if (status == TOFU_FAILED)
+    cleanUp(*world);
+  return status;
+}
+
+/// The devices of a process finalize together.
+static void destroyWorld(TofuWorld *world) {
+  for (auto end :
+       {&Device::finalizeCommunicators, &Device::destroyCommunicators})
     for (auto &context : world->contexts) {
       Device &device = getDevice(context.get());
-      device.releaseAll(Device::Kind::Global);
-      device.globals.clear();
+      device.select();
+      (device.*end)();
     }
-  return status;
+  getHostBackend().destroyWorld(world);
 }
 
 static void *allocateInput(TofuContext *context, int64_t bytes) {
@@ -589,6 +598,7 @@ static TofuBackend makeBackend() {
   backend.form = TOFU_DEVICE_KERNELS;
   backend.symbols = symbols.data();
   backend.createWorld = createWorld;
+  backend.destroyWorld = destroyWorld;
   backend.run = run;
   backend.allocate = allocateInput;
   backend.release = releaseInput;

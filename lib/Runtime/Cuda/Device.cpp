@@ -9,7 +9,6 @@
 #include "Device.h"
 
 #include <algorithm>
-#include <chrono>
 #include <thread>
 
 using namespace mlir::tofu;
@@ -108,7 +107,7 @@ Device::~Device() {
   for (cudaStream_t stream : streams)
     if (stream)
       cudaStreamSynchronize(stream);
-  closeCommunicators();
+  abortCommunicators();
   for (auto &entry : blocks)
     cudaFreeAsync(entry.first, streams[TOFU_COMPUTE]);
   convolutions.reset();
@@ -208,20 +207,21 @@ cudaEvent_t Device::getEvent(int64_t number) {
 /// Nothing hangs: a GPU that waits for one whose device has failed never ends
 /// what it does.
 bool Device::waitFor(cudaStream_t stream) {
-  using Clock = std::chrono::steady_clock;
-  Clock::time_point start = Clock::now();
+  double start = host::now(), timeout = context->world->timeout();
   for (;;) {
     cudaError_t status = cudaStreamQuery(stream);
     if (status != cudaErrorNotReady)
       return check(status, nullptr, "a stream");
-    bool isGood = check(getAsyncError(), nullptr, "a collective");
-    std::chrono::duration<double> waited = Clock::now() - start;
+    bool isGood =
+        check(getAsyncError(), lastLocation, "this collective or one before");
     // What a GPU computes by itself may take as long as it wants.
-    if (isGood && communicator && waited.count() > context->world->timeout())
-      isGood = fail(nullptr, "the GPU has not come to an end after " +
-                                 host::formatSeconds(waited.count()));
+    if (isGood && communicator && host::now() - start > timeout)
+      isGood = fail(lastLocation,
+                    "the GPU has not come to an end after " +
+                        host::formatSeconds(timeout) +
+                        "; this is the last collective that it was given");
     if (!isGood || context->world->isAborted()) {
-      closeCommunicators();
+      abortCommunicators();
       return false;
     }
     std::this_thread::yield();

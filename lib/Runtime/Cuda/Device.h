@@ -94,13 +94,22 @@ struct Device {
   bool waitFor(cudaStream_t stream);
   bool synchronize();
 
-  /// The communicators, which all devices make in the same order. What is under
-  /// way ends when they are closed.
+  /// The communicators, which all devices make in the same order. None blocks:
+  /// a call may go on after it has returned, and takes no other one meanwhile.
   bool openCommunicator();
-  void closeCommunicators();
-  ncclResult_t getAsyncError();
   ncclComm_t findCommunicator(const std::vector<int64_t> &words,
                               const char *location);
+  /// Waits until NCCL has done what it was asked for, which returned `begun`.
+  /// False, with all communicators aborted, if it can't, if the device must
+  /// leave or if the others don't come.
+  bool settle(ncclResult_t begun, const std::vector<ncclComm_t> &used,
+              const char *location, const char *what);
+  ncclResult_t getAsyncError();
+  /// Ends what is under way, and waits for no other device.
+  void abortCommunicators();
+  /// Where all has gone well: begins to flush, and waits for the end of that.
+  void finalizeCommunicators();
+  void destroyCommunicators();
 
   TofuContext *context;
   int gpu;
@@ -130,6 +139,8 @@ struct Device {
 
   ncclComm_t communicator = nullptr;
   std::map<std::vector<int64_t>, ncclComm_t> communicators;
+  /// Where the program last called NCCL in this run.
+  const char *lastLocation = nullptr;
   bool isGrouping = false;
   std::vector<PendingEven> pending;
 };

@@ -53,7 +53,7 @@ public:
 
 private:
   bool check(ncclResult_t result) {
-    return device.check(result, location, "a message");
+    return device.check(result, location, host::kindName(table.kind));
   }
 
   Device &device;
@@ -86,7 +86,9 @@ bool NcclTransport::exchange(const host::MessageStep &step,
                        device.communicator, device.moving));
     incoming += size;
   }
-  return check(ncclGroupEnd()) && good;
+  return device.settle(ncclGroupEnd(), {device.communicator}, location,
+                       host::kindName(table.kind)) &&
+         good;
 }
 
 static bool begin(TofuContext &) { return true; }

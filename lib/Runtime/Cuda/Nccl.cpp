@@ -8,26 +8,66 @@
 
 #include "Device.h"
 
+#include <thread>
+
 using namespace mlir::tofu;
 using namespace mlir::tofu::cuda;
+
+//===----------------------------------------------------------------------===//
+// Communicators
+//===----------------------------------------------------------------------===//
 
 bool Device::openCommunicator() {
   if (!shared->usesNccl || communicator)
     return true;
-  return check(ncclCommInitRank(&communicator, context->world->numDevices(),
-                                shared->id, context->device),
-               nullptr, "a communicator");
+  ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
+  config.blocking = 0;
+  ncclResult_t begun =
+      ncclCommInitRankConfig(&communicator, context->world->numDevices(),
+                             shared->id, context->device, &config);
+  return settle(begun, {communicator}, nullptr, "a communicator");
 }
 
-/// Doesn't wait for the other devices, as destroying communicators may.
-void Device::closeCommunicators() {
-  for (auto &entry : communicators)
-    if (entry.second)
-      ncclCommAbort(entry.second);
-  communicators.clear();
-  if (communicator)
-    ncclCommAbort(communicator);
-  communicator = nullptr;
+/// The new one doesn't block, as its parent doesn't. It isn't there before the
+/// parent has settled.
+ncclComm_t Device::findCommunicator(const std::vector<int64_t> &words,
+                                    const char *location) {
+  int64_t devices = words[TOFU_EVEN_DEVICES];
+  std::vector<int64_t> groups(words.begin() + TOFU_EVEN_HEADER,
+                              words.begin() + TOFU_EVEN_HEADER + 2 * devices);
+  ncclComm_t &found = communicators[groups];
+  if (found || !communicator)
+    return found;
+  ncclResult_t begun =
+      ncclCommSplit(communicator, groups[context->device],
+                    groups[devices + context->device], &found, nullptr);
+  bool isMade = settle(begun, {communicator}, location, "a communicator");
+  return isMade ? found : nullptr;
+}
+
+bool Device::settle(ncclResult_t begun, const std::vector<ncclComm_t> &used,
+                    const char *location, const char *what) {
+  lastLocation = location;
+  bool isGood = check(begun, location, what);
+  double start = host::now(), timeout = context->world->timeout();
+  for (auto it = used.begin(); isGood && it != used.end();) {
+    ncclResult_t state = ncclSuccess;
+    ncclResult_t asked = ncclCommGetAsyncError(*it, &state);
+    isGood = check(asked == ncclSuccess ? state : asked, location, what);
+    if (isGood && state != ncclInProgress) {
+      ++it;
+      continue;
+    }
+    if (isGood && host::now() - start > timeout)
+      isGood = fail(location, std::string(what) + " timed out after " +
+                                  host::formatSeconds(timeout) +
+                                  " waiting for the other devices");
+    isGood &= !context->world->isAborted();
+    std::this_thread::yield();
+  }
+  if (!isGood)
+    abortCommunicators();
+  return isGood;
 }
 
 ncclResult_t Device::getAsyncError() {
@@ -40,18 +80,48 @@ ncclResult_t Device::getAsyncError() {
   return result;
 }
 
-ncclComm_t Device::findCommunicator(const std::vector<int64_t> &words,
-                                    const char *location) {
-  int64_t devices = words[TOFU_EVEN_DEVICES];
-  std::vector<int64_t> groups(words.begin() + TOFU_EVEN_HEADER,
-                              words.begin() + TOFU_EVEN_HEADER + 2 * devices);
-  ncclComm_t &found = communicators[groups];
-  if (!found && communicator)
-    check(ncclCommSplit(communicator, groups[context->device],
-                        groups[devices + context->device], &found, nullptr),
-          location, "a communicator");
-  return found;
+//===----------------------------------------------------------------------===//
+// Their end
+//===----------------------------------------------------------------------===//
+
+/// The parent first: it may be making a child, which it stores when it has.
+void Device::abortCommunicators() {
+  if (communicator)
+    ncclCommAbort(communicator);
+  communicator = nullptr;
+  for (auto &entry : communicators)
+    if (entry.second)
+      ncclCommAbort(entry.second);
+  communicators.clear();
 }
+
+/// Returns at once: all devices of a process must begin before one waits.
+void Device::finalizeCommunicators() {
+  for (auto &entry : communicators)
+    if (entry.second)
+      ncclCommFinalize(entry.second);
+  if (communicator)
+    ncclCommFinalize(communicator);
+}
+
+void Device::destroyCommunicators() {
+  std::vector<ncclComm_t> all;
+  for (auto &entry : communicators)
+    if (entry.second)
+      all.push_back(entry.second);
+  if (communicator)
+    all.push_back(communicator);
+  if (!settle(ncclSuccess, all, nullptr, "the end of communicators"))
+    return;
+  for (ncclComm_t each : all)
+    ncclCommDestroy(each);
+  communicators.clear();
+  communicator = nullptr;
+}
+
+//===----------------------------------------------------------------------===//
+// Collectives
+//===----------------------------------------------------------------------===//
 
 static ncclDataType_t getType(int64_t type, bool isUnsigned) {
   switch (type) {
@@ -125,12 +195,15 @@ bool cuda::runEven(Device &device, cudaStream_t stream,
     if (!groups.back())
       return false;
   }
-  const char *location = collectives.front().location;
-  if (!device.check(ncclGroupStart(), location, "a group"))
+  const PendingEven &first = collectives.front();
+  const char *what = host::kindName(first.words[TOFU_EVEN_KIND]);
+  if (!device.check(ncclGroupStart(), first.location, what))
     return false;
   bool good = true;
-  for (size_t i = 0; i < collectives.size(); ++i)
-    good &= device.check(issue(collectives[i], groups[i], stream),
-                         collectives[i].location, "a collective");
-  return device.check(ncclGroupEnd(), location, "a group") && good;
+  for (size_t i = 0; i < collectives.size(); ++i) {
+    const PendingEven &each = collectives[i];
+    good &= device.check(issue(each, groups[i], stream), each.location,
+                         host::kindName(each.words[TOFU_EVEN_KIND]));
+  }
+  return device.settle(ncclGroupEnd(), groups, first.location, what) && good;
 }

@@ -28,6 +28,19 @@ inline std::atomic<int> numNcclMessages{0};
 /// match, group by group and in order. Forgets it.
 std::vector<std::string> takeNcclFaults();
 
+/// For how many polls each call of NCCL stays in progress, at least.
+inline std::atomic<int> numNcclPolls{2};
+
+/// Communicators that there are.
+inline std::atomic<int> numNcclCommunicators{0};
+
+/// Lets a call of a rank fail after it has returned: that with the number `job`
+/// from here on, counted from 0, of those that make or split communicators and
+/// those that end groups.
+void failNccl(int rank, int job);
+/// The same for one that doesn't end before its communicator is aborted.
+void hangNccl(int rank, int job);
+
 /// Calls of NCCL's collectives so far.
 inline std::atomic<int> numNcclCalls{0};
 

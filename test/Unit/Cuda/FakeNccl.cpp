@@ -5,9 +5,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Communicators that don't block: a call goes on on a thread of its own, and is
+// in progress until that has ended and for some polls after.
+//
+//===----------------------------------------------------------------------===//
 
 #include "Fake.h"
 
+#include <algorithm>
 #include <condition_variable>
 #include <cstring>
 #include <deque>
@@ -16,6 +22,7 @@
 #include <memory>
 #include <mutex>
 #include <nccl.h>
+#include <thread>
 #include <vector>
 
 using namespace mlir::tofu::test;
@@ -54,27 +61,133 @@ struct Ranks {
   std::map<std::pair<int, int>, std::deque<Batch>> batches;
   std::vector<bool> isGone;
 
-  /// Waits for all; the last one calls `last`.
-  void meet(const std::function<void()> &last) {
+  void resize(int size) {
+    sources.resize(size);
+    colors.resize(size);
+    isGone.resize(size);
+  }
+
+  /// Waits for all; the last one calls `last`. False if it must not wait any
+  /// more.
+  bool meet(const std::atomic<bool> &isAborted,
+            const std::function<void()> &last) {
     std::unique_lock<std::mutex> lock(mutex);
     int64_t mine = round;
-    if (++come < static_cast<int>(sources.size())) {
-      changed.wait(lock, [&] { return round != mine; });
-      return;
+    if (++come == static_cast<int>(sources.size())) {
+      come = 0;
+      last();
+      ++round;
+      changed.notify_all();
+      return true;
     }
-    come = 0;
-    last();
-    ++round;
-    changed.notify_all();
+    changed.wait(lock, [&] { return round != mine || isAborted; });
+    if (round != mine)
+      return true;
+    --come;
+    return false;
   }
+
+  bool isEmpty() const {
+    return std::find(isGone.begin(), isGone.end(), false) == isGone.end();
+  }
+};
+
+/// What a call does after it has returned.
+struct Job {
+  std::thread thread;
+  std::atomic<bool> isDone{false};
+  ncclResult_t result = ncclInProgress;
+
+  ~Job() { thread.join(); }
+};
+
+/// Of the jobs of a rank from here on, the one with that number.
+struct Planned {
+  std::atomic<int> rank{-1}, number{0};
+
+  bool isNow(int of) { return rank == of && number-- == 0; }
 };
 
 } // namespace
 
+static Planned plannedFailure, plannedHang;
+
+void mlir::tofu::test::failNccl(int rank, int job) {
+  plannedFailure.number = job;
+  plannedFailure.rank = rank;
+}
+void mlir::tofu::test::hangNccl(int rank, int job) {
+  plannedHang.number = job;
+  plannedHang.rank = rank;
+}
+
 struct ncclComm {
+  ncclComm(std::shared_ptr<Ranks> ranks, int rank, int worldRank)
+      : ranks(std::move(ranks)), rank(rank), worldRank(worldRank) {
+    ++numNcclCommunicators;
+  }
+  ~ncclComm() { --numNcclCommunicators; }
+
   std::shared_ptr<Ranks> ranks;
-  int rank;
+  int rank, worldRank;
+  std::atomic<bool> isAborted{false};
+  bool isFinalized = false;
+  /// The call under way, and for how many polls it stays so at least.
+  std::shared_ptr<Job> job;
+  int polls = 0;
+  ncclResult_t state = ncclSuccess;
 };
+
+/// Nothing may be asked of a communicator that is at work, or of one that was.
+static ncclResult_t checkIdle(ncclComm_t communicator) {
+  if (communicator->job)
+    return failWith("a communicator is used while a call is in progress");
+  return communicator->isFinalized
+             ? failWith("a communicator is used after its end")
+             : communicator->state;
+}
+
+/// Waits for the end of the communicator.
+static ncclResult_t hang(ncclComm_t communicator) {
+  Ranks &ranks = *communicator->ranks;
+  std::unique_lock<std::mutex> lock(ranks.mutex);
+  ranks.changed.wait(lock, [&] { return communicator->isAborted.load(); });
+  return ncclInternalError;
+}
+
+/// Does it on a thread, as NCCL does.
+static ncclResult_t start(const std::vector<ncclComm_t> &communicators,
+                          std::function<ncclResult_t()> work) {
+  if (communicators.empty())
+    return ncclSuccess;
+  ncclComm_t first = communicators.front();
+  bool hangs = plannedHang.isNow(first->worldRank),
+       fails = plannedFailure.isNow(first->worldRank);
+  auto job = std::make_shared<Job>();
+  job->thread = std::thread([=, pointer = job.get(), work = std::move(work)] {
+    pointer->result = hangs ? hang(first) : fails ? ncclRemoteError : work();
+    pointer->isDone = true;
+  });
+  for (ncclComm_t each : communicators) {
+    each->job = job;
+    each->polls = numNcclPolls;
+  }
+  return ncclInProgress;
+}
+
+ncclResult_t ncclCommGetAsyncError(ncclComm_t communicator,
+                                   ncclResult_t *result) {
+  std::shared_ptr<Job> &job = communicator->job;
+  if (job && (communicator->polls-- > 0 || !job->isDone)) {
+    *result = ncclInProgress;
+    return ncclSuccess;
+  }
+  if (job && communicator->state == ncclSuccess)
+    communicator->state = job->result;
+  job.reset();
+  *result = communicator->state;
+  return ncclSuccess;
+}
 
 static std::mutex worldsMutex;
 static std::map<int, std::shared_ptr<Ranks>> worlds;
@@ -92,94 +205,149 @@ ncclResult_t ncclGetUniqueId(ncclUniqueId *id) {
   return ncclSuccess;
 }
 
-ncclResult_t ncclCommInitRank(ncclComm_t *result, int size, ncclUniqueId id,
-                              int rank) {
+static std::shared_ptr<Ranks> findWorld(const ncclUniqueId &id, int size) {
   std::lock_guard<std::mutex> lock(worldsMutex);
   int number;
   std::memcpy(&number, &id, sizeof(number));
   std::shared_ptr<Ranks> &ranks = worlds[number];
-  if (!ranks)
+  if (!ranks) {
     ranks = std::make_shared<Ranks>();
-  ranks->sources.resize(size);
-  ranks->colors.resize(size);
-  ranks->isGone.resize(size);
-  *result = new ncclComm{ranks, rank};
-  return ncclSuccess;
+    ranks->resize(size);
+  }
+  return ranks;
 }
 
+ncclResult_t ncclCommInitRankConfig(ncclComm_t *result, int size,
+                                    ncclUniqueId id, int rank,
+                                    ncclConfig_t *config) {
+  if (config->blocking != 0)
+    return failWith("a communicator blocks");
+  auto *made = new ncclComm(findWorld(id, size), rank, rank);
+  *result = made;
+  return start({made}, [=] {
+    return made->ranks->meet(made->isAborted, [] {}) ? ncclSuccess
+                                                     : ncclInternalError;
+  });
+}
+
+/// Makes the groups' ranks, once all have said where they belong.
+static void makeParts(Ranks &ranks) {
+  std::map<int, int> sizes;
+  for (auto [color, key] : ranks.colors)
+    ++sizes[color];
+  ranks.parts.clear();
+  for (auto [color, size] : sizes) {
+    ranks.parts[color] = std::make_shared<Ranks>();
+    ranks.parts[color]->resize(size);
+  }
+}
+
+/// As NCCL, stores the new communicator when it is made and not before.
 ncclResult_t ncclCommSplit(ncclComm_t parent, int color, int key,
                            ncclComm_t *result, ncclConfig_t *) {
-  Ranks &ranks = *parent->ranks;
-  ranks.colors[parent->rank] = {color, key};
-  ranks.meet([&] {
-    ranks.parts.clear();
-    for (auto [each, rank] : ranks.colors) {
-      std::shared_ptr<Ranks> &part = ranks.parts[each];
-      if (!part)
-        part = std::make_shared<Ranks>();
-      part->sources.emplace_back();
-      part->isGone.push_back(false);
-      part->colors.emplace_back();
-    }
+  if (ncclResult_t fault = checkIdle(parent))
+    return fault;
+  *result = nullptr;
+  return start({parent}, [=]() -> ncclResult_t {
+    Ranks &ranks = *parent->ranks;
+    ranks.colors[parent->rank] = {color, key};
+    if (!ranks.meet(parent->isAborted, [&] { makeParts(ranks); }))
+      return ncclInternalError;
+    std::shared_ptr<Ranks> part = ranks.parts[color];
+    if (!ranks.meet(parent->isAborted, [] {}))
+      return ncclInternalError;
+    *result = new ncclComm(part, key, parent->worldRank);
+    return ncclSuccess;
   });
-  *result = new ncclComm{ranks.parts[color], key};
-  ranks.meet([] {});
-  return ncclSuccess;
 }
 
+//===----------------------------------------------------------------------===//
+// The end of communicators
+//===----------------------------------------------------------------------===//
+
 /// Once all are gone, so must be the messages.
-static void leave(Ranks &ranks, int rank) {
-  std::lock_guard<std::mutex> lock(ranks.mutex);
-  ranks.isGone[rank] = true;
-  ranks.changed.notify_all();
-  for (bool isGone : ranks.isGone)
-    if (!isGone)
-      return;
+static void checkMessages(Ranks &ranks) {
   for (auto &[pair, queue] : ranks.batches)
     if (!queue.empty())
       failWith("rank " + std::to_string(pair.first) + " has sent to rank " +
                std::to_string(pair.second) + ", which did not receive it");
 }
 
+/// Whether it was the last one. With the mutex.
+static bool leave(Ranks &ranks, int rank) {
+  ranks.isGone[rank] = true;
+  ranks.changed.notify_all();
+  return ranks.isEmpty();
+}
+
 ncclResult_t ncclCommAbort(ncclComm_t communicator) {
-  leave(*communicator->ranks, communicator->rank);
+  {
+    std::lock_guard<std::mutex> lock(communicator->ranks->mutex);
+    communicator->isAborted = true;
+    leave(*communicator->ranks, communicator->rank);
+  }
+  communicator->job.reset();
   delete communicator;
   return ncclSuccess;
 }
-ncclResult_t ncclCommGetAsyncError(ncclComm_t, ncclResult_t *result) {
-  *result = ncclSuccess;
+
+/// Waits for all, as NCCL may.
+ncclResult_t ncclCommFinalize(ncclComm_t communicator) {
+  if (ncclResult_t fault = checkIdle(communicator))
+    return fault;
+  communicator->isFinalized = true;
+  return start({communicator}, [=] {
+    Ranks &ranks = *communicator->ranks;
+    std::unique_lock<std::mutex> lock(ranks.mutex);
+    if (leave(ranks, communicator->rank))
+      checkMessages(ranks);
+    ranks.changed.wait(
+        lock, [&] { return ranks.isEmpty() || communicator->isAborted; });
+    return ranks.isEmpty() ? ncclSuccess : ncclInternalError;
+  });
+}
+
+ncclResult_t ncclCommDestroy(ncclComm_t communicator) {
+  if (!communicator->isFinalized || communicator->job)
+    return failWith("a communicator is destroyed that isn't finalized");
+  delete communicator;
   return ncclSuccess;
 }
+
 const char *ncclGetErrorString(ncclResult_t) { return "an error"; }
 const char *ncclGetLastError(ncclComm_t) { return lastError.c_str(); }
 
 //===----------------------------------------------------------------------===//
-// Messages
+// Groups
 //===----------------------------------------------------------------------===//
 
 namespace {
 
 /// What a rank does with another one in a group.
 struct Talk {
-  Batch sends;
+  std::vector<std::pair<const char *, size_t>> sends;
   std::vector<std::pair<void *, size_t>> receives;
 };
 
 struct Group {
-  int depth = 0;
   std::map<std::pair<ncclComm_t, int>, Talk> talks;
+  std::vector<std::function<ncclResult_t()>> collectives;
+  std::vector<ncclComm_t> communicators;
 };
 
 } // namespace
 
+static thread_local int depth = 0;
 static thread_local Group group;
 
 /// The next batch from a rank; none if it has gone.
-static bool takeBatch(Ranks &ranks, int from, int to, Batch &batch) {
+static bool takeBatch(ncclComm_t communicator, int from, Batch &batch) {
+  Ranks &ranks = *communicator->ranks;
   std::unique_lock<std::mutex> lock(ranks.mutex);
-  std::deque<Batch> &queue = ranks.batches[{from, to}];
-  ranks.changed.wait(lock,
-                     [&] { return !queue.empty() || ranks.isGone[from]; });
+  std::deque<Batch> &queue = ranks.batches[{from, communicator->rank}];
+  ranks.changed.wait(lock, [&] {
+    return !queue.empty() || ranks.isGone[from] || communicator->isAborted;
+  });
   if (queue.empty())
     return false;
   batch = std::move(queue.front());
@@ -192,8 +360,9 @@ static ncclResult_t receive(ncclComm_t communicator, int peer,
   Batch batch;
   std::string pair = "rank " + std::to_string(communicator->rank) +
                      " receives from rank " + std::to_string(peer);
-  if (!takeBatch(*communicator->ranks, peer, communicator->rank, batch))
-    return failWith(pair + ", which has gone");
+  if (!takeBatch(communicator, peer, batch))
+    return communicator->isAborted ? ncclInternalError
+                                   : failWith(pair + ", which has gone");
   if (batch.size() != talk.receives.size())
     return failWith(pair + " " + std::to_string(talk.receives.size()) +
                     " messages of a group, it sends " +
@@ -209,37 +378,67 @@ static ncclResult_t receive(ncclComm_t communicator, int peer,
   return ncclSuccess;
 }
 
-ncclResult_t ncclGroupStart() {
-  ++group.depth;
-  return ncclSuccess;
+static void send(ncclComm_t communicator, int peer, const Talk &talk) {
+  Batch batch;
+  for (auto [memory, size] : talk.sends)
+    batch.emplace_back(memory, memory + size);
+  Ranks &ranks = *communicator->ranks;
+  std::lock_guard<std::mutex> lock(ranks.mutex);
+  if (!batch.empty())
+    ranks.batches[{communicator->rank, peer}].push_back(std::move(batch));
+  ranks.changed.notify_all();
 }
 
-ncclResult_t ncclGroupEnd() {
-  if (--group.depth)
-    return ncclSuccess;
-  auto talks = std::exchange(group.talks, {});
-  for (auto &[with, talk] : talks) {
-    auto [communicator, peer] = with;
-    Ranks &ranks = *communicator->ranks;
-    std::lock_guard<std::mutex> lock(ranks.mutex);
-    if (!talk.sends.empty())
-      ranks.batches[{communicator->rank, peer}].push_back(
-          std::move(talk.sends));
-    ranks.changed.notify_all();
-  }
+/// All sends, collectives in their order, and all receives.
+static ncclResult_t runGroup(const Group &group) {
+  for (auto &[with, talk] : group.talks)
+    send(with.first, with.second, talk);
   ncclResult_t result = ncclSuccess;
-  for (auto &[with, talk] : talks)
+  for (auto &collective : group.collectives)
+    if (result == ncclSuccess)
+      result = collective();
+  for (auto &[with, talk] : group.talks)
     if (result == ncclSuccess && !talk.receives.empty())
       result = receive(with.first, with.second, talk);
   return result;
 }
 
-/// Ranks don't send to themselves here, and all that they send is bytes in a
-/// group.
+ncclResult_t ncclGroupStart() {
+  ++depth;
+  return ncclSuccess;
+}
+
+ncclResult_t ncclGroupEnd() {
+  if (--depth)
+    return ncclSuccess;
+  Group ended = std::exchange(group, {});
+  std::vector<ncclComm_t> communicators = ended.communicators;
+  return start(communicators,
+               [ended = std::move(ended)] { return runGroup(ended); });
+}
+
+/// Makes the communicator part of the group that there must be.
+static ncclResult_t join(ncclComm_t communicator) {
+  if (!depth)
+    return failWith("a call outside of a group");
+  std::vector<ncclComm_t> &known = group.communicators;
+  if (std::find(known.begin(), known.end(), communicator) != known.end())
+    return ncclSuccess;
+  if (ncclResult_t fault = checkIdle(communicator))
+    return fault;
+  known.push_back(communicator);
+  return ncclSuccess;
+}
+
+//===----------------------------------------------------------------------===//
+// Messages
+//===----------------------------------------------------------------------===//
+
+/// Ranks don't send to themselves here, and all that they send is bytes.
 static ncclResult_t checkMessage(ncclDataType_t type, int peer,
                                  ncclComm_t communicator) {
-  if (!group.depth)
-    return failWith("a message outside of a group");
+  if (ncclResult_t fault = join(communicator))
+    return fault;
   int size = static_cast<int>(communicator->ranks->sources.size());
   if (type != ncclInt8 || peer < 0 || peer >= size ||
       peer == communicator->rank)
@@ -250,9 +449,9 @@ static ncclResult_t checkMessage(ncclDataType_t type, int peer,
 ncclResult_t ncclSend(const void *memory, size_t size, ncclDataType_t type,
                       int peer, ncclComm_t communicator, cudaStream_t) {
   ncclResult_t result = checkMessage(type, peer, communicator);
-  auto *bytes = static_cast<const char *>(memory);
   if (result == ncclSuccess)
-    group.talks[{communicator, peer}].sends.emplace_back(bytes, bytes + size);
+    group.talks[{communicator, peer}].sends.emplace_back(
+        static_cast<const char *>(memory), size);
   return result;
 }
 ncclResult_t ncclRecv(void *memory, size_t size, ncclDataType_t type, int peer,
@@ -271,12 +470,18 @@ ncclResult_t ncclRecv(void *memory, size_t size, ncclDataType_t type, int peer,
 template <typename Take>
 static ncclResult_t exchange(ncclComm_t communicator, const void *source,
                              Take take) {
+  if (ncclResult_t fault = join(communicator))
+    return fault;
   ++numNcclCalls;
-  Ranks &ranks = *communicator->ranks;
-  ranks.sources[communicator->rank] = source;
-  ranks.meet([] {});
-  take(ranks.sources);
-  ranks.meet([] {});
+  group.collectives.push_back([=]() -> ncclResult_t {
+    Ranks &ranks = *communicator->ranks;
+    ranks.sources[communicator->rank] = source;
+    if (!ranks.meet(communicator->isAborted, [] {}))
+      return ncclInternalError;
+    take(ranks.sources);
+    return ranks.meet(communicator->isAborted, [] {}) ? ncclSuccess
+                                                      : ncclInternalError;
+  });
   return ncclSuccess;
 }
 
@@ -286,7 +491,7 @@ static ncclResult_t reduce(const void *source, void *result, size_t first,
                            ncclComm_t communicator) {
   if (type != ncclInt32)
     return ncclInvalidArgument;
-  return exchange(communicator, source, [&](auto &sources) {
+  return exchange(communicator, source, [=](auto &sources) {
     for (size_t i = 0; i < count; ++i) {
       auto at = [&](size_t rank) {
         return static_cast<const int32_t *>(sources[rank])[first + i];
@@ -317,7 +522,7 @@ ncclResult_t ncclAllGather(const void *source, void *result, size_t count,
                            cudaStream_t) {
   if (type != ncclInt8)
     return ncclInvalidArgument;
-  return exchange(communicator, source, [&](auto &sources) {
+  return exchange(communicator, source, [=](auto &sources) {
     for (size_t rank = 0; rank < sources.size(); ++rank)
       std::memcpy(static_cast<char *>(result) + rank * count, sources[rank],
                   count);
@@ -328,7 +533,7 @@ ncclResult_t ncclBroadcast(const void *source, void *result, size_t count,
                            ncclComm_t communicator, cudaStream_t) {
   if (type != ncclInt8)
     return ncclInvalidArgument;
-  return exchange(communicator, source, [&](auto &sources) {
+  return exchange(communicator, source, [=](auto &sources) {
     std::memcpy(result, sources[root], count);
   });
 }

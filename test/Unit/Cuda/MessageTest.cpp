@@ -142,6 +142,11 @@ TEST(Messages, MoreDevicesThanGpus) {
                "device for each GPU: there are 3 for 2");
 }
 
+void settle(ncclComm_t communicator) {
+  for (ncclResult_t state = ncclInProgress; state == ncclInProgress;)
+    ncclCommGetAsyncError(communicator, &state);
+}
+
 /// Two ranks of the library that these tests run on, on threads of their own.
 void talk(const std::function<void(ncclComm_t)> &first,
           const std::function<void(ncclComm_t)> &second) {
@@ -149,15 +154,67 @@ void talk(const std::function<void(ncclComm_t)> &first,
   ncclGetUniqueId(&id);
   auto run = [&](int rank, const std::function<void(ncclComm_t)> &body) {
     ncclComm_t communicator;
-    ncclCommInitRank(&communicator, 2, id, rank);
+    ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
+    config.blocking = 0;
+    ncclCommInitRankConfig(&communicator, 2, id, rank, &config);
+    settle(communicator);
     ncclGroupStart();
     body(communicator);
     ncclGroupEnd();
-    ncclCommAbort(communicator);
+    settle(communicator);
+    // After an error there is no other end.
+    if (ncclCommFinalize(communicator) != ncclInProgress) {
+      ncclCommAbort(communicator);
+      return;
+    }
+    settle(communicator);
+    ncclCommDestroy(communicator);
   };
   std::thread other([&] { run(1, second); });
   run(0, first);
   other.join();
+  numNcclMessages = 1;
+}
+
+/// A device doesn't wait for messages of one that has failed.
+TEST(Messages, PeerFails) {
+  TestWorld world(2);
+  auto table = makeTable(TOFU_ALL_GATHER, TOFU_COMBINE_NONE, 1,
+                         {0, 1, 1, 2, 0, 2, 0, 2});
+  std::vector<TestMemref> sources, values;
+  for (int device = 0; device < 2; ++device) {
+    sources.emplace_back(std::vector<int64_t>{1}, std::vector<size_t>{0}, 0, 4);
+    values.emplace_back(std::vector<int64_t>{2}, std::vector<size_t>{0}, 0, 4);
+  }
+  auto gather = [&](TofuContext *context, int64_t device) {
+    tofuCollective(context, nullptr, table.data(), "here", 1,
+                   sources[device].descriptor(), 1,
+                   values[device].descriptor());
+  };
+  EXPECT_EQ(world.run([&](TofuContext *context, int64_t device) {
+    if (device == 1)
+      tofuFail(context, "no more", "there");
+    gather(context, device);
+  }),
+            TOFU_FAILED);
+  EXPECT_EQ(world.error(), "device 1, there: no more");
+  EXPECT_EQ(world.run(gather), TOFU_OK) << world.error();
+}
+
+/// Nor for those of one that never comes.
+TEST(Messages, PeerStaysAway) {
+  TestWorld world(2, 0.2);
+  auto table = makeTable(TOFU_ALL_GATHER, TOFU_COMBINE_NONE, 1,
+                         {0, 1, 1, 2, 0, 2, 0, 2});
+  TestMemref source({1}, {0}, 0, 4), value({2}, {0}, 0, 4);
+  EXPECT_EQ(world.run([&](TofuContext *context, int64_t device) {
+    if (device == 0)
+      tofuCollective(context, nullptr, table.data(), "here", 1,
+                     source.descriptor(), 1, value.descriptor());
+  }),
+            TOFU_FAILED);
+  EXPECT_EQ(world.error(), "device 0, here: all_gather timed out after 0.2 s "
+                           "waiting for the other devices");
   numNcclMessages = 1;
 }
 

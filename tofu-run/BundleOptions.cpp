@@ -79,6 +79,9 @@ static void addReports(CLI::App &app, BundleOptions &options) {
                  "write what the devices did as JSON")
       ->type_name("file");
   app.add_flag("--quiet", options.quiet, "print only what is wrong");
+  app.add_flag("--verbose", options.verbose,
+               "print why runs of --iters could not be replayed as a graph of "
+               "CUDA");
   app.add_flag("--list-devices", options.listDevices,
                "print what devices a backend has, and run nothing");
 }

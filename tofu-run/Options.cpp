@@ -144,6 +144,10 @@ struct CommandLine {
   cl::opt<bool> quiet{
       "quiet", cl::cat(category),
       cl::desc("Print neither results nor the report, only what is wrong")};
+  cl::opt<bool> verbose{
+      "verbose", cl::cat(category),
+      cl::desc("Print why runs of --iters could not be replayed as a graph of "
+               "CUDA")};
 
   RunOptions get() const;
 };
@@ -188,6 +192,7 @@ RunOptions CommandLine::get() const {
   options.json = json;
   options.record = record;
   options.quiet = quiet;
+  options.verbose = verbose;
   options.listDevices = listDevices;
   if (emit == EmitKind::Bundle)
     options.bundle = output;

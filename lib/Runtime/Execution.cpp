@@ -40,12 +40,16 @@ static std::vector<int64_t> getSizes(const host::Box &box) {
 
 namespace {
 
+/// One run to find out how to repeat it, one to prepare that, one that gains.
+constexpr int64_t kLeastRuns = 3;
+
 /// The devices of one execution, and what they are given.
 class Session {
 public:
   Session(const Signature &program, ProgramEntry entry,
-          const TofuBackend &backend)
-      : program(program), entry(entry), backend(backend) {}
+          const TofuBackend &backend, int64_t runs)
+      : program(program), entry(entry), backend(backend),
+        repeats(backend.repeat && runs >= kLeastRuns) {}
   ~Session();
 
   MaybeFailure start(double timeoutSeconds);
@@ -63,6 +67,7 @@ private:
   MaybeFailure giveSize(const Port &port,
                         const std::vector<HostTensor> &inputs);
   static void runDevice(TofuContext *context, int64_t device, void *user);
+  static void callProgram(TofuContext *context, int64_t device, void *user);
   void describeDevice(size_t device, DeviceReport &report,
                       std::vector<std::string> &locations);
   MaybeFailure bringReport(size_t device, DeviceReport &report,
@@ -82,6 +87,8 @@ private:
   const Signature &program;
   ProgramEntry entry;
   const TofuBackend &backend;
+  /// Whether the backend may do something else than call the program each time.
+  bool repeats;
   TofuWorld *world = nullptr;
   /// By device; null for those of other processes.
   std::vector<std::unique_ptr<DeviceCall>> calls;
@@ -172,11 +179,19 @@ MaybeFailure Session::cutInputs(const std::vector<HostTensor> &inputs) {
   return std::nullopt;
 }
 
+void Session::callProgram(TofuContext *, int64_t device, void *user) {
+  auto *self = static_cast<Session *>(user);
+  self->calls[device]->run(self->entry);
+}
+
 /// On the device's thread. Owns nothing, as a failure leaves by longjmp.
 void Session::runDevice(TofuContext *context, int64_t device, void *user) {
   auto *self = static_cast<Session *>(user);
   double start = now();
-  self->calls[device]->run(self->entry);
+  if (self->repeats)
+    self->backend.repeat(context, callProgram, user);
+  else
+    callProgram(context, device, user);
   self->backend.synchronize(context);
   self->lastSeconds[device] = now() - start;
 }
@@ -271,6 +286,8 @@ MaybeFailure Session::bringReport(size_t device, DeviceReport &report,
 
 MaybeFailure Session::collect(Execution &execution) {
   execution.isHere = isHome();
+  if (repeats)
+    execution.notice = backend.notice(world);
   if (backend.record)
     if (const char *record = backend.record(world))
       execution.record = record;
@@ -359,7 +376,7 @@ OrFailure<Execution> mlir::tofu::execute(const Signature &program,
                                          const TofuBackend &backend,
                                          const std::vector<HostTensor> &inputs,
                                          const ExecutionOptions &options) {
-  Session session(program, entry, backend);
+  Session session(program, entry, backend, options.warmup + options.iterations);
   if (MaybeFailure failure = session.start(options.timeoutSeconds))
     return *failure;
   if (MaybeFailure failure = session.cutInputs(inputs))

@@ -256,6 +256,9 @@ ExitCode ProgramRun::finish(const Signature &program, bool printsResults,
                             std::vector<Preparation> preparations) {
   if (!execution.isHere)
     return ExitCode::Good;
+  if (options.verbose && !execution.notice.empty())
+    std::fprintf(stderr, "%s: note: %s\n", tool.c_str(),
+                 execution.notice.c_str());
   ExitCode result = compareWithExpected();
   result = std::max(result, writeOutputs());
   result = std::max(result, writeRecord());

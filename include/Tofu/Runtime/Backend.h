@@ -31,7 +31,7 @@ extern "C" {
 #endif
 
 /** Changes whenever a struct of this file does. */
-#define TOFU_BACKEND_VERSION 4
+#define TOFU_BACKEND_VERSION 5
 
 /** k devices that run one program together. */
 typedef struct TofuWorld TofuWorld;
@@ -167,6 +167,17 @@ typedef struct TofuBackend {
    *  process. */
   int8_t (*bring)(TofuWorld *world, int64_t device, void *memory, int64_t bytes,
                   char *error, int64_t errorBytes);
+
+  /** For use within a body: does what `body` does on the device, which calls
+   *  the program, and need not call it every time. From the first run of the
+   *  world to the last one that has not failed, `body` must be the same, and
+   *  call the program with the same arguments in the same memory, whose
+   * contents may change. Null where each run is a call. */
+  void (*repeat)(TofuContext *context, TofuBody body, void *user);
+
+  /** How runs were repeated, for people; empty if there is nothing to say. Null
+   *  where `repeat` is. Valid until the next run. */
+  const char *(*notice)(TofuWorld *world);
 } TofuBackend;
 
 /** The one symbol that a backend library must export. */

@@ -33,6 +33,7 @@ struct Execution {
   bool isHere = true;
   std::vector<GatheredResult> results;
   std::string record; ///< JSON; empty if the backend keeps none
+  std::string notice; ///< why runs could not be repeated in a shorter way
   std::vector<DeviceReport> devices;
   /// Locations of the collectives, which outlive the world.
   std::vector<std::unique_ptr<std::string>> locations;

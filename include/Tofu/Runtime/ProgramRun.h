@@ -30,7 +30,7 @@ struct RunnerOptions {
   int64_t iterations = 1, warmup = 0;
   double timeoutSeconds = 300;
   std::string json, record;
-  bool quiet = false;
+  bool quiet = false, verbose = false;
   bool listDevices = false; ///< instead of running
 
   /// What is wrong with the values, or nothing.

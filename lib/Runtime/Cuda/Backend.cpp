@@ -73,10 +73,12 @@ static void *findGlobal(Device &device, const char *name, int64_t bytes,
                              std::to_string(bytes));
     return nullptr;
   }
-  if (!memory) {
-    memory = device.allocate(bytes, Device::Kind::Global);
-    knownBytes = bytes;
-  }
+  if (memory)
+    return memory;
+  if (!device.obstructCapture("there is a new global"))
+    return nullptr;
+  memory = device.allocate(bytes, Device::Kind::Global);
+  knownBytes = bytes;
   if (!memory)
     failAllocation(device, bytes);
   return memory;
@@ -94,6 +96,8 @@ static void *findConstant(Device &device, const void *host, int64_t bytes) {
   void *&memory = device.constants[host];
   if (memory)
     return memory;
+  if (!device.obstructCapture("there is a new constant"))
+    return nullptr;
   memory = device.allocate(bytes, Device::Kind::Constant);
   if (!memory && !failAllocation(device, bytes))
     return nullptr;
@@ -140,6 +144,15 @@ static void waitForEvent(TofuContext *context, TofuStream *stream,
 
 static void synchronize(TofuContext *context) {
   leaveIf(context, !getDevice(context).synchronize());
+}
+
+/// Of a program, which is about to do with the memory what the runtime doesn't
+/// know.
+static void synchronizeProgram(TofuContext *context) {
+  Device &device = getDevice(context);
+  leaveIf(context,
+          !device.obstruct(nullptr, "the program waits for the device") ||
+              !device.synchronize());
 }
 
 static void beginGroup(TofuContext *context, TofuStream *stream) {
@@ -266,6 +279,9 @@ static bool callKernel(Device &device, TofuStream *stream,
     return device.fail(location, "a kernel is not compiled for GPUs");
   if (!(shape[0] * shape[1] * shape[2]))
     return true;
+  if (device.repetition.isCapturing && !device.shared->kernels.has(kernel) &&
+      !device.obstruct(location, "there is a new kernel"))
+    return false;
   cudaError_t error;
   cudaKernel_t found = device.shared->kernels.find(kernel, error);
   if (!device.check(error, location, kernel->name))
@@ -293,6 +309,8 @@ static bool callRead(Device &device, TofuStream *stream, void *host,
                      const void *memory, int64_t bytes) {
   if (!bytes)
     return true;
+  if (!device.obstruct(nullptr, "the program reads the device's memory"))
+    return false;
   if (bytes > device.stagingBytes) {
     cudaFreeHost(device.staging);
     device.staging = nullptr;
@@ -321,11 +339,9 @@ static void read(TofuContext *context, TofuStream *stream, void *host,
 static void write(TofuContext *context, TofuStream *stream, void *memory,
                   const void *host, int64_t bytes) {
   Device &device = getDevice(context);
-  leaveIf(context,
-          bytes && !device.check(cudaMemcpyAsync(memory, host, bytes,
-                                                 cudaMemcpyDefault,
-                                                 device.getStream(stream)),
-                                 nullptr, "a write by the host"));
+  leaveIf(context, bytes && !device.copyFromHost(
+                                memory, host, bytes, device.getStream(stream),
+                                nullptr, "a write by the host"));
 }
 
 //===----------------------------------------------------------------------===//
@@ -484,6 +500,20 @@ static void cleanUp(TofuWorld &world) {
     ncclGetUniqueId(&shared.id);
 }
 
+/// Devices replay runs only if all of them can.
+static void agreeOnObstacles(TofuWorld &world) {
+  cuda::Shared &shared = *getDevice(world.contexts.front().get()).shared;
+  std::string obstacle;
+  for (auto &context : world.contexts)
+    if (obstacle.empty())
+      obstacle = getDevice(context.get()).repetition.obstacle;
+  if (obstacle.empty())
+    return;
+  for (auto &context : world.contexts)
+    getDevice(context.get()).repetition.obstacle = obstacle;
+  shared.notice = "runs are not replayed as a graph of CUDA: " + obstacle;
+}
+
 static TofuStatus run(TofuWorld *world, TofuBody body, void *user) {
   for (auto &context : world->contexts) {
     Device &device = getDevice(context.get());
@@ -498,13 +528,40 @@ static TofuStatus run(TofuWorld *world, TofuBody body, void *user) {
     both.release();
   if (status == TOFU_FAILED)
     cleanUp(*world);
+  else if (status == TOFU_OK)
+    agreeOnObstacles(*world);
   return status;
 }
 
-/// The devices of a process finalize together.
+static void capture(TofuContext *context, TofuBody body, void *user) {
+  Device &device = getDevice(context);
+  leaveIf(context, !device.beginCapture());
+  body(context, context->device, user);
+  if (!device.endCapture())
+    body(context, context->device, user);
+}
+
+/// Owns nothing, as a failure leaves by longjmp.
+static void repeat(TofuContext *context, TofuBody body, void *user) {
+  Device &device = getDevice(context);
+  bool isFirst = device.repetition.runs++ == 0;
+  if (isFirst || !device.repetition.obstacle.empty())
+    body(context, context->device, user);
+  else if (!device.repetition.graph)
+    capture(context, body, user);
+  else
+    leaveIf(context, !device.replay());
+}
+
+static const char *getNotice(TofuWorld *world) {
+  return getDevice(world->contexts.front().get()).shared->notice.c_str();
+}
+
+/// The devices of a process finalize together, once no graph needs their
+/// communicators any more.
 static void destroyWorld(TofuWorld *world) {
-  for (auto end :
-       {&Device::finalizeCommunicators, &Device::destroyCommunicators})
+  for (auto end : {&Device::dropGraph, &Device::finalizeCommunicators,
+                   &Device::destroyCommunicators})
     for (auto &context : world->contexts) {
       Device &device = getDevice(context.get());
       device.select();
@@ -554,20 +611,16 @@ static void reset(TofuContext *context) {
 static void resetStats(TofuContext *context) {
   getHostBackend().resetStats(context);
   Device &device = getDevice(context);
-  device.peakProgram = device.bytesOf[static_cast<int>(Device::Kind::Program)] +
-                       device.bytesOf[static_cast<int>(Device::Kind::Global)];
-  device.peak = device.peakProgram +
-                device.bytesOf[static_cast<int>(Device::Kind::Input)];
+  device.peakProgram = device.getProgramBytes();
+  device.peak = device.peakProgram + device.getBytes(Device::Kind::Input);
   device.peakStaged = device.stagedBytes;
 }
 
 static void getMemoryStats(TofuContext *context, TofuMemoryStats *stats) {
-  const Device &device = getDevice(context);
+  Device &device = getDevice(context);
   *stats = {};
-  stats->inputBytes = device.bytesOf[static_cast<int>(Device::Kind::Input)];
-  stats->programBytes =
-      device.bytesOf[static_cast<int>(Device::Kind::Program)] +
-      device.bytesOf[static_cast<int>(Device::Kind::Global)];
+  stats->inputBytes = device.getBytes(Device::Kind::Input);
+  stats->programBytes = device.getProgramBytes();
   stats->peakProgramBytes = device.peakProgram;
   stats->peakBytes = device.peak;
   stats->scratchBytes = cuda::kWorkspaceBytes + device.peakStaged;
@@ -582,7 +635,7 @@ static TofuBackend makeBackend() {
       makeSymbol("tofuStream", getStream),
       makeSymbol("tofuRecord", recordEvent),
       makeSymbol("tofuWait", waitForEvent),
-      makeSymbol("tofuSynchronize", synchronize),
+      makeSymbol("tofuSynchronize", synchronizeProgram),
       makeSymbol("tofuGroupBegin", beginGroup),
       makeSymbol("tofuGroupEnd", endGroup),
       makeSymbol("tofuCollective", collective),
@@ -609,6 +662,8 @@ static TofuBackend makeBackend() {
   backend.resetStats = resetStats;
   backend.memoryStats = getMemoryStats;
   backend.listDevices = listDevices;
+  backend.repeat = repeat;
+  backend.notice = getNotice;
   return backend;
 }
 

@@ -37,6 +37,11 @@ cudaKernel_t KernelCache::find(const TofuKernel *kernel, cudaError_t &error) {
   return found;
 }
 
+bool KernelCache::has(const TofuKernel *kernel) {
+  std::lock_guard<std::mutex> lock(mutex);
+  return kernels.count(kernel);
+}
+
 KernelCache::~KernelCache() {
   for (auto &entry : libraries)
     if (entry.second)
@@ -81,7 +86,7 @@ bool Device::open(std::string &error) {
   };
   for (cudaStream_t &stream : streams)
     make(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
-  for (cudaEvent_t *event : {&arrived, &moved})
+  for (cudaEvent_t *event : {&arrived, &moved, &forked})
     make(cudaEventCreateWithFlags(event, cudaEventDisableTiming));
   make(cudaMalloc(&workspace, kWorkspaceBytes));
   // Memory stays with the pool, from one run to the next.
@@ -107,9 +112,9 @@ Device::~Device() {
   for (cudaStream_t stream : streams)
     if (stream)
       cudaStreamSynchronize(stream);
-  abortCommunicators();
   for (auto &entry : blocks)
     cudaFreeAsync(entry.first, streams[TOFU_COMPUTE]);
+  abortCommunicators();
   convolutions.reset();
   if (blas)
     cublasLtDestroy(blas);
@@ -117,7 +122,7 @@ Device::~Device() {
   cudaFreeHost(staging);
   for (cudaEvent_t event : events)
     cudaEventDestroy(event);
-  for (cudaEvent_t event : {arrived, moved})
+  for (cudaEvent_t event : {arrived, moved, forked})
     if (event)
       cudaEventDestroy(event);
   for (cudaStream_t stream : streams)
@@ -138,12 +143,11 @@ void *Device::allocate(int64_t bytes, Kind kind) {
     cudaGetLastError();
     return nullptr;
   }
-  blocks[memory] = {bytes, kind};
-  bytesOf[static_cast<int>(kind)] += bytes;
-  int64_t program = bytesOf[static_cast<int>(Kind::Program)] +
-                    bytesOf[static_cast<int>(Kind::Global)];
+  blocks[memory] = {bytes, kind, repetition.isCapturing};
+  getBytes(kind) += bytes;
+  int64_t program = getProgramBytes();
   peakProgram = std::max(peakProgram, program);
-  peak = std::max(peak, program + bytesOf[static_cast<int>(Kind::Input)]);
+  peak = std::max(peak, program + getBytes(Kind::Input));
   return memory;
 }
 
@@ -151,7 +155,7 @@ bool Device::release(void *memory, Kind kind) {
   auto it = blocks.find(memory);
   if (it == blocks.end() || it->second.kind != kind)
     return false;
-  bytesOf[static_cast<int>(kind)] -= it->second.bytes;
+  getBytes(kind) -= it->second.bytes;
   blocks.erase(it);
   cudaFreeAsync(memory, streams[TOFU_COMPUTE]);
   return true;

@@ -15,6 +15,7 @@
 #define TOFU_LIB_RUNTIME_CUDA_DEVICE_H
 
 #include "Kernels.h"
+#include "Repetition.h"
 #include "World.h"
 
 #include <cublasLt.h>
@@ -28,6 +29,8 @@ class KernelCache {
 public:
   /// The kernel, or null with the error. Images live as long as the program.
   cudaKernel_t find(const TofuKernel *kernel, cudaError_t &error);
+  /// Whether it has been found before.
+  bool has(const TofuKernel *kernel);
   ~KernelCache();
 
 private:
@@ -44,6 +47,8 @@ struct Shared {
   /// Whether GPUs can access each other's memory.
   bool reachesPeers = false;
   ncclUniqueId id;
+  /// Why runs aren't replayed.
+  std::string notice;
 };
 
 /// An even collective that waits for the end of its group.
@@ -55,11 +60,7 @@ struct PendingEven {
 };
 
 struct Device {
-  enum class Kind { Input, Program, Global, Constant };
-  struct Block {
-    int64_t bytes;
-    Kind kind;
-  };
+  using Kind = MemoryKind;
 
   Device(TofuContext *context, int gpu, std::shared_ptr<Shared> shared)
       : context(context), gpu(gpu), shared(std::move(shared)) {}
@@ -82,6 +83,17 @@ struct Device {
   bool release(void *memory, Kind kind);
   void releaseAll(Kind kind);
 
+  int64_t &getBytes(Kind kind) { return bytesOf[static_cast<int>(kind)]; }
+  int64_t getProgramBytes() {
+    return getBytes(Kind::Program) + getBytes(Kind::Global);
+  }
+
+  /// Copies memory of the host that isn't pinned and may change afterwards, in
+  /// the order of a stream.
+  bool copyFromHost(void *to, const void *from, int64_t bytes,
+                    cudaStream_t stream, const char *location,
+                    const char *what);
+
   /// Memory in the order of the stream of the collective at hand. Null, with
   /// the device failed, if there is none.
   void *allocateStaging(int64_t bytes, const char *location, const char *what);
@@ -93,6 +105,21 @@ struct Device {
   /// Waits, and looks at what may have gone wrong meanwhile.
   bool waitFor(cudaStream_t stream);
   bool synchronize();
+
+  /// Says that what comes next can't be captured: in every run, or if it comes
+  /// while one is captured. False if the device must leave.
+  bool obstruct(const char *location, const std::string &what);
+  bool obstructCapture(const char *what);
+
+  /// Captures what is put on streams from here on.
+  bool beginCapture();
+  /// Launches what was captured. False if no graph can be made of it: then
+  /// nothing has been done.
+  bool endCapture();
+  /// Launches it again.
+  bool replay();
+  /// Ends capture and forgets the graph, before its communicators end.
+  void dropGraph();
 
   /// The communicators, which all devices make in the same order. None blocks:
   /// a call may go on after it has returned, and takes no other one meanwhile.
@@ -120,6 +147,9 @@ struct Device {
   /// are reached, where it was when it began and when it had moved its data.
   cudaStream_t moving = nullptr;
   cudaEvent_t arrived = nullptr, moved = nullptr;
+  /// Where one of the streams has come to, for the other one.
+  cudaEvent_t forked = nullptr;
+  Repetition repetition;
 
   std::map<void *, Block> blocks;
   int64_t bytesOf[4] = {}, peakProgram = 0, peak = 0;
@@ -143,6 +173,13 @@ struct Device {
   const char *lastLocation = nullptr;
   bool isGrouping = false;
   std::vector<PendingEven> pending;
+
+private:
+  cudaError_t launchCaptured();
+  bool keepGraph(cudaError_t status);
+  void forgetCaptured();
+  void raisePeaks();
+  std::string describePlace(const char *location) const;
 };
 
 /// Bytes of memory that the library for matrix products may use.

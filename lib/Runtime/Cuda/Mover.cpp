@@ -65,7 +65,10 @@ static bool waitForOthers(TofuContext &context, cudaEvent_t Device::*event) {
 
 static bool begin(TofuContext &context) {
   Device &device = getDevice(context);
-  return device.check(cudaEventRecord(device.arrived, device.moving), nullptr,
+  return device.obstruct(context.published.collective->location.c_str(),
+                         "a collective in which GPUs access each other's "
+                         "memory waits for them") &&
+         device.check(cudaEventRecord(device.arrived, device.moving), nullptr,
                       "an event");
 }
 
@@ -143,10 +146,8 @@ static void fillNeutral(TofuContext &context, const Collective &collective) {
   host::getCombiner(table.combiner, table.type).writeNeutral(element);
   void *memory = device.allocateStaging(sizeof(element), location,
                                         "memory for a neutral element");
-  if (!memory ||
-      !device.check(cudaMemcpyAsync(memory, element, sizeof(element),
-                                    cudaMemcpyDefault, device.moving),
-                    location, "a copy"))
+  if (!memory || !device.copyFromHost(memory, element, sizeof(element),
+                                      device.moving, location, "a copy"))
     return;
   for (const host::Box &box : collective.route.neutral) {
     View from = View::ofBox(static_cast<char *>(memory), box);

@@ -38,6 +38,8 @@ ncclComm_t Device::findCommunicator(const std::vector<int64_t> &words,
   ncclComm_t &found = communicators[groups];
   if (found || !communicator)
     return found;
+  if (!obstructCapture("there is a new communicator"))
+    return nullptr;
   ncclResult_t begun =
       ncclCommSplit(communicator, groups[context->device],
                     groups[devices + context->device], &found, nullptr);
@@ -84,8 +86,10 @@ ncclResult_t Device::getAsyncError() {
 // Their end
 //===----------------------------------------------------------------------===//
 
-/// The parent first: it may be making a child, which it stores when it has.
+/// The graph first, as communicators wait for the end of graphs that use them.
+/// Then the parent: it may be making a child, which it stores when it has.
 void Device::abortCommunicators() {
+  dropGraph();
   if (communicator)
     ncclCommAbort(communicator);
   communicator = nullptr;

@@ -422,6 +422,8 @@ const TofuBackend &host::getHostBackend() {
       /*record=*/nullptr,
       listDevices,
       /*bring=*/nullptr,
+      /*repeat=*/nullptr,
+      /*notice=*/nullptr,
   };
   return backend;
 }

@@ -142,7 +142,7 @@ void addTo(void **arguments, dim3 grid, dim3 block) {
 TEST(Cuda, KernelsAndMemory) {
   TestWorld world(2);
   // What the library takes for an image.
-  void (*image)(void **, dim3, dim3) = addTo;
+  const FakeKernel image = {addTo, 2};
   TofuKernel kernel = {
       TOFU_TABLE_VERSION, "known", &image, 8, nullptr, 0, nullptr};
   static const int64_t constant = 7;

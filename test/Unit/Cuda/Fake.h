@@ -10,10 +10,26 @@
 #define TOFU_TEST_UNIT_CUDA_FAKE_H
 
 #include <atomic>
+#include <cuda_runtime_api.h>
+#include <functional>
 #include <string>
 #include <vector>
 
 namespace mlir::tofu::test {
+
+/// A kernel of a program, for which its image stands. All arguments are words.
+struct FakeKernel {
+  void (*run)(void **arguments, dim3 grid, dim3 block);
+  int numArguments;
+};
+
+/// Does it in the order of the stream, or makes it part of the graph for which
+/// that is captured.
+void enqueue(cudaStream_t stream, const std::function<void()> &work);
+bool isCapturing(cudaStream_t stream);
+
+/// Launches of graphs so far.
+inline std::atomic<int> numGraphLaunches{0};
 
 /// How many GPUs there seem to be.
 inline std::atomic<int> numFakeGpus{1};

@@ -150,16 +150,9 @@ cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t, cublasLtMatmulDesc_t,
   return CUBLAS_STATUS_SUCCESS;
 }
 
-cublasStatus_t
-cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t description, const void *,
-               const void *a, cublasLtMatrixLayout_t aLayout, const void *b,
-               cublasLtMatrixLayout_t bLayout, const void *beta, const void *,
-               cublasLtMatrixLayout_t, void *c, cublasLtMatrixLayout_t cLayout,
-               const cublasLtMatmulAlgo_t *, void *, size_t, cudaStream_t) {
-  const auto &operation = *reinterpret_cast<Operation *>(description);
-  const auto &ofA = *reinterpret_cast<Layout *>(aLayout);
-  const auto &ofB = *reinterpret_cast<Layout *>(bLayout);
-  const auto &ofC = *reinterpret_cast<Layout *>(cLayout);
+static void multiply(Operation operation, double scale, const void *a,
+                     const Layout &ofA, const void *b, const Layout &ofB,
+                     void *c, const Layout &ofC) {
   auto at = [](const Layout &matrix, bool isTransposed, int64_t batch,
                int64_t row, int64_t column) {
     if (isTransposed)
@@ -168,13 +161,6 @@ cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t description, const void *,
   };
   bool turnsA = operation.a == CUBLAS_OP_T, turnsB = operation.b == CUBLAS_OP_T;
   int64_t inner = turnsA ? ofA.rows : ofA.columns;
-  if ((turnsA ? ofA.columns : ofA.rows) != ofC.rows ||
-      (turnsB ? ofB.rows : ofB.columns) != ofC.columns ||
-      (turnsB ? ofB.columns : ofB.rows) != inner || ofA.batch != ofC.batch ||
-      ofB.batch != ofC.batch || ofA.type != ofB.type)
-    return CUBLAS_STATUS_INVALID_VALUE;
-  double scale = operation.isDouble ? *static_cast<const double *>(beta)
-                                    : *static_cast<const float *>(beta);
   for (int64_t batch = 0; batch < ofC.batch; ++batch)
     for (int64_t row = 0; row < ofC.rows; ++row)
       for (int64_t column = 0; column < ofC.columns; ++column) {
@@ -186,5 +172,29 @@ cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t description, const void *,
         store(ofC.type, c, target, sum);
       }
   ++test::numProducts;
+}
+
+cublasStatus_t
+cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t description, const void *,
+               const void *a, cublasLtMatrixLayout_t aLayout, const void *b,
+               cublasLtMatrixLayout_t bLayout, const void *beta, const void *,
+               cublasLtMatrixLayout_t, void *c, cublasLtMatrixLayout_t cLayout,
+               const cublasLtMatmulAlgo_t *, void *, size_t,
+               cudaStream_t stream) {
+  Operation operation = *reinterpret_cast<Operation *>(description);
+  Layout ofA = *reinterpret_cast<Layout *>(aLayout),
+         ofB = *reinterpret_cast<Layout *>(bLayout),
+         ofC = *reinterpret_cast<Layout *>(cLayout);
+  bool turnsA = operation.a == CUBLAS_OP_T, turnsB = operation.b == CUBLAS_OP_T;
+  int64_t inner = turnsA ? ofA.rows : ofA.columns;
+  if ((turnsA ? ofA.columns : ofA.rows) != ofC.rows ||
+      (turnsB ? ofB.rows : ofB.columns) != ofC.columns ||
+      (turnsB ? ofB.columns : ofB.rows) != inner || ofA.batch != ofC.batch ||
+      ofB.batch != ofC.batch || ofA.type != ofB.type)
+    return CUBLAS_STATUS_INVALID_VALUE;
+  double scale = operation.isDouble ? *static_cast<const double *>(beta)
+                                    : *static_cast<const float *>(beta);
+  test::enqueue(stream,
+                [=] { multiply(operation, scale, a, ofA, b, ofB, c, ofC); });
   return CUBLAS_STATUS_SUCCESS;
 }

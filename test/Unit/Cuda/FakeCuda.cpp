@@ -6,16 +6,21 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Whatever is put on a stream is done at once, so there is nothing to wait for.
+// Whatever is put on a stream is done at once, but for graphs, which may wait
+// for other devices. What is captured is done when its graph is launched.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Fake.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <cuda_runtime_api.h>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <thread>
 
 using mlir::tofu::test::numFakeGpus;
 
@@ -61,55 +66,364 @@ cudaError_t cudaMemPoolSetAccess(cudaMemPool_t, const cudaMemAccessDesc *,
                                  size_t) {
   return cudaSuccess;
 }
+cudaError_t cudaMemPoolTrimTo(cudaMemPool_t, size_t) { return cudaSuccess; }
 cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t, cudaMemPoolAttr, void *) {
   return cudaSuccess;
 }
-cudaError_t cudaMalloc(void **memory, size_t bytes) {
+
+//===----------------------------------------------------------------------===//
+// Streams, events and graphs
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// Memory of a graph: what it has allocated stays until it is freed.
+struct GraphMemory {
+  void *address;
+  size_t bytes;
+  bool isLive = false;
+
+  /// What nobody has written doesn't look like anything.
+  void set(bool live) {
+    isLive = live;
+    std::memset(address, 0x7f, bytes);
+  }
+  ~GraphMemory() { std::free(address); }
+};
+
+/// How far a stream is with each stream of a capture.
+using Clock = std::map<cudaStream_t, int64_t>;
+
+} // namespace
+
+struct CUgraph_st {
+  std::vector<std::function<void()>> nodes;
+  std::vector<std::shared_ptr<GraphMemory>> memory;
+};
+
+struct CUgraphExec_st {
+  std::shared_ptr<CUgraph_st> graph;
+};
+
+namespace {
+
+struct Capture {
+  std::shared_ptr<CUgraph_st> graph = std::make_shared<CUgraph_st>();
+  cudaStream_t origin;
+  std::thread::id thread;
+  bool isInvalid = false, isOver = false;
+  /// What each stream has done.
+  Clock last;
+};
+
+/// A graph that runs.
+struct Replay {
+  std::thread thread;
+  std::atomic<bool> isDone{false};
+  ~Replay() { thread.join(); }
+};
+
+} // namespace
+
+struct CUstream_st {
+  std::shared_ptr<Capture> capture;
+  Clock clock;
+  std::shared_ptr<Replay> running;
+};
+
+struct CUevent_st {
+  std::shared_ptr<Capture> capture;
+  Clock clock;
+  std::shared_ptr<Replay> running;
+};
+
+/// Of captures and what belongs to graphs.
+static std::mutex captureMutex;
+static std::map<void *, std::shared_ptr<GraphMemory>> graphMemory;
+static thread_local std::weak_ptr<Capture> captureOfThread;
+
+using Lock = std::lock_guard<std::mutex>;
+
+bool mlir::tofu::test::isCapturing(cudaStream_t stream) {
+  Lock lock(captureMutex);
+  return stream && stream->capture;
+}
+
+static void advance(cudaStream_t stream) {
+  stream->clock[stream] = ++stream->capture->last[stream];
+}
+
+static cudaError_t invalidate(Capture &capture, cudaError_t error) {
+  capture.isInvalid = true;
+  return error;
+}
+
+/// Adds to the graph if the stream is captured.
+static bool addNode(cudaStream_t stream, const std::function<void()> &node) {
+  Lock lock(captureMutex);
+  if (!stream || !stream->capture)
+    return false;
+  stream->capture->graph->nodes.push_back(node);
+  advance(stream);
+  return true;
+}
+
+/// Waits for the end; others may hold it as well.
+static void finish(std::shared_ptr<Replay> &running) {
+  while (running && !running->isDone)
+    std::this_thread::yield();
+  running.reset();
+}
+
+void mlir::tofu::test::enqueue(cudaStream_t stream,
+                               const std::function<void()> &work) {
+  if (addNode(stream, work))
+    return;
+  if (stream)
+    finish(stream->running);
+  work();
+}
+
+/// What isn't put on a stream can't be captured, and ends a capture of the
+/// thread. With cudaStreamCaptureModeRelaxed the real one takes some of it.
+static cudaError_t checkThread() {
+  Lock lock(captureMutex);
+  std::shared_ptr<Capture> capture = captureOfThread.lock();
+  if (!capture || capture->isOver)
+    return cudaSuccess;
+  return invalidate(*capture, cudaErrorStreamCaptureUnsupported);
+}
+
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned) {
+  *stream = new CUstream_st;
+  return cudaSuccess;
+}
+cudaError_t cudaStreamDestroy(cudaStream_t stream) {
+  delete stream;
+  return cudaSuccess;
+}
+cudaError_t cudaStreamQuery(cudaStream_t stream) {
+  {
+    Lock lock(captureMutex);
+    if (stream->capture)
+      return invalidate(*stream->capture, cudaErrorStreamCaptureUnsupported);
+  }
+  if (stream->running && !stream->running->isDone)
+    return cudaErrorNotReady;
+  stream->running.reset();
+  return cudaSuccess;
+}
+cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
+  cudaError_t status;
+  while ((status = cudaStreamQuery(stream)) == cudaErrorNotReady)
+    std::this_thread::yield();
+  return status;
+}
+
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned) {
+  *event = new CUevent_st;
+  return cudaSuccess;
+}
+cudaError_t cudaEventDestroy(cudaEvent_t event) {
+  delete event;
+  return cudaSuccess;
+}
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
+  if (!event)
+    return cudaErrorInvalidResourceHandle;
+  Lock lock(captureMutex);
+  event->capture = stream->capture;
+  event->clock = stream->clock;
+  event->running = stream->running;
+  return cudaSuccess;
+}
+
+/// A stream becomes part of the capture in which the event was recorded.
+static cudaError_t waitInCapture(cudaStream_t stream, cudaEvent_t event) {
+  if (!event->capture)
+    return invalidate(*stream->capture, cudaErrorStreamCaptureIsolation);
+  if (event->capture->isOver)
+    return cudaErrorCapturedEvent;
+  if (stream->capture && stream->capture != event->capture) {
+    invalidate(*event->capture, cudaSuccess);
+    return invalidate(*stream->capture, cudaErrorStreamCaptureMerge);
+  }
+  stream->capture = event->capture;
+  for (auto [other, position] : event->clock)
+    stream->clock[other] = std::max(stream->clock[other], position);
+  advance(stream);
+  return cudaSuccess;
+}
+
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event,
+                                unsigned) {
+  if (!event)
+    return cudaErrorInvalidResourceHandle;
+  {
+    Lock lock(captureMutex);
+    if (stream->capture || event->capture)
+      return waitInCapture(stream, event);
+  }
+  finish(event->running);
+  return cudaSuccess;
+}
+
+cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode) {
+  Lock lock(captureMutex);
+  if (stream->capture)
+    return cudaErrorIllegalState;
+  stream->capture = std::make_shared<Capture>();
+  stream->capture->origin = stream;
+  stream->clock.clear();
+  captureOfThread = stream->capture;
+  return cudaSuccess;
+}
+
+cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph) {
+  Lock lock(captureMutex);
+  *graph = nullptr;
+  std::shared_ptr<Capture> capture = stream->capture;
+  if (!capture || capture->origin != stream)
+    return cudaErrorStreamCaptureUnmatched;
+  cudaError_t error =
+      capture->isInvalid ? cudaErrorStreamCaptureInvalidated : cudaSuccess;
+  for (auto [other, position] : capture->last) {
+    if (error == cudaSuccess && stream->clock[other] < position)
+      error = cudaErrorStreamCaptureUnjoined;
+    other->capture.reset();
+    if (other != stream)
+      other->clock.clear();
+  }
+  stream->capture.reset();
+  stream->clock.clear();
+  capture->isOver = true;
+  if (error == cudaSuccess)
+    *graph = new CUgraph_st(*capture->graph);
+  capture->graph.reset();
+  return error;
+}
+
+cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
+  delete graph;
+  return cudaSuccess;
+}
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t *result, cudaGraph_t graph,
+                                 unsigned long long) {
+  *result = new CUgraphExec_st{std::make_shared<CUgraph_st>(*graph)};
+  return cudaSuccess;
+}
+
+/// Its memory stays known, as it may still run.
+cudaError_t cudaGraphExecDestroy(cudaGraphExec_t graph) {
+  delete graph;
+  return cudaSuccess;
+}
+
+/// On a thread of its own, as it may wait for other devices.
+cudaError_t cudaGraphLaunch(cudaGraphExec_t graph, cudaStream_t stream) {
+  if (mlir::tofu::test::isCapturing(stream))
+    return cudaErrorStreamCaptureUnsupported;
+  finish(stream->running);
+  for (auto &memory : graph->graph->memory)
+    if (memory->isLive)
+      return cudaErrorInvalidValue;
+  auto replay = std::make_shared<Replay>();
+  replay->thread = std::thread(
+      [pointer = replay.get(), nodes = graph->graph->nodes]() mutable {
+        for (auto &node : nodes)
+          node();
+        nodes.clear();
+        pointer->isDone = true;
+      });
+  stream->running = replay;
+  ++mlir::tofu::test::numGraphLaunches;
+  return cudaSuccess;
+}
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+static cudaError_t reserve(void **memory, size_t bytes) {
   *memory = std::malloc(bytes);
   return *memory ? cudaSuccess : cudaErrorMemoryAllocation;
+}
+
+cudaError_t cudaMalloc(void **memory, size_t bytes) {
+  cudaError_t status = checkThread();
+  return status == cudaSuccess ? reserve(memory, bytes) : status;
 }
 cudaError_t cudaMallocHost(void **memory, size_t bytes) {
   return cudaMalloc(memory, bytes);
 }
-cudaError_t cudaMallocAsync(void **memory, size_t bytes, cudaStream_t) {
-  return cudaMalloc(memory, bytes);
-}
 cudaError_t cudaFree(void *memory) {
-  std::free(memory);
-  return cudaSuccess;
+  cudaError_t status = checkThread();
+  if (status == cudaSuccess)
+    std::free(memory);
+  return status;
 }
 cudaError_t cudaFreeHost(void *memory) { return cudaFree(memory); }
-cudaError_t cudaFreeAsync(void *memory, cudaStream_t) {
-  return cudaFree(memory);
-}
-cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes,
-                       cudaMemcpyKind) {
-  std::memcpy(to, from, bytes);
+
+/// A graph's memory has its address when it is captured.
+cudaError_t cudaMallocAsync(void **memory, size_t bytes, cudaStream_t stream) {
+  if (!mlir::tofu::test::isCapturing(stream))
+    return reserve(memory, bytes);
+  if (cudaError_t status = reserve(memory, bytes))
+    return status;
+  std::shared_ptr<GraphMemory> made(new GraphMemory{*memory, bytes});
+  {
+    Lock lock(captureMutex);
+    graphMemory[*memory] = made;
+    stream->capture->graph->memory.push_back(made);
+  }
+  addNode(stream, [made] { made->set(true); });
   return cudaSuccess;
 }
+
+static std::shared_ptr<GraphMemory> findGraphMemory(void *memory) {
+  Lock lock(captureMutex);
+  auto it = graphMemory.find(memory);
+  return it == graphMemory.end() ? nullptr : it->second;
+}
+
+/// A graph frees only memory of its own here.
+cudaError_t cudaFreeAsync(void *memory, cudaStream_t stream) {
+  std::shared_ptr<GraphMemory> ofGraph = findGraphMemory(memory);
+  if (mlir::tofu::test::isCapturing(stream)) {
+    if (!ofGraph)
+      return cudaErrorInvalidValue;
+    addNode(stream, [ofGraph] { ofGraph->set(false); });
+    return cudaSuccess;
+  }
+  finish(stream->running);
+  if (!ofGraph)
+    std::free(memory);
+  else if (!ofGraph->isLive)
+    return cudaErrorInvalidValue;
+  else
+    ofGraph->set(false);
+  return cudaSuccess;
+}
+
+cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes,
+                       cudaMemcpyKind) {
+  cudaError_t status = checkThread();
+  if (status == cudaSuccess)
+    std::memcpy(to, from, bytes);
+  return status;
+}
+/// A graph looks at the memory when it runs.
 cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes,
-                            cudaMemcpyKind kind, cudaStream_t) {
-  return cudaMemcpy(to, from, bytes, kind);
+                            cudaMemcpyKind, cudaStream_t stream) {
+  mlir::tofu::test::enqueue(stream, [=] { std::memcpy(to, from, bytes); });
+  return cudaSuccess;
 }
 
-cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned) {
-  return make(stream);
-}
-cudaError_t cudaStreamDestroy(cudaStream_t) { return cudaSuccess; }
-cudaError_t cudaStreamQuery(cudaStream_t) { return cudaSuccess; }
-cudaError_t cudaStreamSynchronize(cudaStream_t) { return cudaSuccess; }
-cudaError_t cudaStreamWaitEvent(cudaStream_t, cudaEvent_t event, unsigned) {
-  return event ? cudaSuccess : cudaErrorInvalidResourceHandle;
-}
-cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned) {
-  return make(event);
-}
-cudaError_t cudaEventDestroy(cudaEvent_t) { return cudaSuccess; }
-cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t) {
-  return event ? cudaSuccess : cudaErrorInvalidResourceHandle;
-}
+//===----------------------------------------------------------------------===//
+// Kernels
+//===----------------------------------------------------------------------===//
 
-/// Kernels of programs are functions of the host here, and images say which.
+/// Kernels of programs are functions of the host here, which images name.
 cudaError_t cudaLibraryLoadData(cudaLibrary_t *library, const void *code,
                                 cudaJitOption *, void **, unsigned,
                                 cudaLibraryOption *, void **, unsigned) {
@@ -124,9 +438,18 @@ cudaError_t cudaLibraryGetKernel(cudaKernel_t *kernel, cudaLibrary_t library,
   *kernel = reinterpret_cast<cudaKernel_t>(library);
   return cudaSuccess;
 }
+/// Arguments are words, which a graph remembers.
 cudaError_t cudaLaunchKernel(const void *kernel, dim3 grid, dim3 block,
-                             void **arguments, size_t, cudaStream_t) {
-  auto *run = *reinterpret_cast<void (*const *)(void **, dim3, dim3)>(kernel);
-  run(arguments, grid, block);
+                             void **arguments, size_t, cudaStream_t stream) {
+  auto *known = static_cast<const mlir::tofu::test::FakeKernel *>(kernel);
+  std::vector<int64_t> words;
+  for (int i = 0; i < known->numArguments; ++i)
+    words.push_back(*static_cast<const int64_t *>(arguments[i]));
+  mlir::tofu::test::enqueue(stream, [=]() mutable {
+    std::vector<void *> addresses;
+    for (int64_t &word : words)
+      addresses.push_back(&word);
+    known->run(addresses.data(), grid, block);
+  });
   return cudaSuccess;
 }

@@ -29,23 +29,27 @@ static void forEach(const Region &region,
             from + i * region.from[dim]);
 }
 
-cudaError_t cuda::launchCopy(cudaStream_t, const Region &region, void *to,
-                             const void *from, int64_t bytes) {
-  forEach(region, [&](int64_t target, int64_t source) {
-    std::memcpy(static_cast<char *>(to) + target * bytes,
-                static_cast<const char *>(from) + source * bytes, bytes);
+cudaError_t cuda::launchCopy(cudaStream_t stream, const Region &region,
+                             void *to, const void *from, int64_t bytes) {
+  test::enqueue(stream, [=] {
+    forEach(region, [&](int64_t target, int64_t source) {
+      std::memcpy(static_cast<char *>(to) + target * bytes,
+                  static_cast<const char *>(from) + source * bytes, bytes);
+    });
   });
   return cudaSuccess;
 }
 
-cudaError_t cuda::launchCombine(cudaStream_t, const Region &region, void *to,
-                                const void *from, int64_t combiner,
+cudaError_t cuda::launchCombine(cudaStream_t stream, const Region &region,
+                                void *to, const void *from, int64_t combiner,
                                 int64_t type) {
   int64_t bytes = host::elementBytes(type);
-  forEach(region, [&](int64_t target, int64_t source) {
-    host::getCombiner(combiner, type)
-        .combine(static_cast<char *>(to) + target * bytes,
-                 static_cast<const char *>(from) + source * bytes, 1);
+  test::enqueue(stream, [=] {
+    forEach(region, [&](int64_t target, int64_t source) {
+      host::getCombiner(combiner, type)
+          .combine(static_cast<char *>(to) + target * bytes,
+                   static_cast<const char *>(from) + source * bytes, 1);
+    });
   });
   return cudaSuccess;
 }
@@ -63,7 +67,7 @@ forEach(const ContractionWork &work, int axis, int end, int64_t a, int64_t b,
             visit);
 }
 
-cudaError_t cuda::launchContraction(cudaStream_t, const ContractionWork &work) {
+static void contract(const ContractionWork &work) {
   int64_t inBytes = host::elementBytes(work.inputType),
           outBytes = host::elementBytes(work.outputType);
   auto at = [](const void *memory, int64_t offset) {
@@ -82,5 +86,10 @@ cudaError_t cuda::launchContraction(cudaStream_t, const ContractionWork &work) {
         test::store(work.outputType, target, sum);
       });
   ++test::numContractions;
+}
+
+cudaError_t cuda::launchContraction(cudaStream_t stream,
+                                    const ContractionWork &work) {
+  test::enqueue(stream, [=] { contract(work); });
   return cudaSuccess;
 }

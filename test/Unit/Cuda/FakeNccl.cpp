@@ -14,6 +14,7 @@
 #include "Fake.h"
 
 #include <algorithm>
+#include <chrono>
 #include <condition_variable>
 #include <cstring>
 #include <deque>
@@ -121,16 +122,32 @@ void mlir::tofu::test::hangNccl(int rank, int job) {
   plannedHang.rank = rank;
 }
 
+namespace {
+
+/// A rank of a communicator, which graphs refer to as well.
+struct Rank {
+  std::shared_ptr<Ranks> ranks;
+  int rank, worldRank;
+  std::atomic<bool> isAborted{false};
+  std::atomic<int> graphs{0};
+
+  bool meet(const std::function<void()> &last = [] {}) {
+    return ranks->meet(isAborted, last);
+  }
+};
+
+using Member = std::shared_ptr<Rank>;
+
+} // namespace
+
 struct ncclComm {
   ncclComm(std::shared_ptr<Ranks> ranks, int rank, int worldRank)
-      : ranks(std::move(ranks)), rank(rank), worldRank(worldRank) {
+      : self(new Rank{std::move(ranks), rank, worldRank}) {
     ++numNcclCommunicators;
   }
   ~ncclComm() { --numNcclCommunicators; }
 
-  std::shared_ptr<Ranks> ranks;
-  int rank, worldRank;
-  std::atomic<bool> isAborted{false};
+  Member self;
   bool isFinalized = false;
   /// The call under way, and for how many polls it stays so at least.
   std::shared_ptr<Job> job;
@@ -148,10 +165,9 @@ static ncclResult_t checkIdle(ncclComm_t communicator) {
 }
 
 /// Waits for the end of the communicator.
-static ncclResult_t hang(ncclComm_t communicator) {
-  Ranks &ranks = *communicator->ranks;
-  std::unique_lock<std::mutex> lock(ranks.mutex);
-  ranks.changed.wait(lock, [&] { return communicator->isAborted.load(); });
+static ncclResult_t hang(const Member &self) {
+  std::unique_lock<std::mutex> lock(self->ranks->mutex);
+  self->ranks->changed.wait(lock, [&] { return self->isAborted.load(); });
   return ncclInternalError;
 }
 
@@ -160,7 +176,7 @@ static ncclResult_t start(const std::vector<ncclComm_t> &communicators,
                           std::function<ncclResult_t()> work) {
   if (communicators.empty())
     return ncclSuccess;
-  ncclComm_t first = communicators.front();
+  Member first = communicators.front()->self;
   bool hangs = plannedHang.isNow(first->worldRank),
        fails = plannedFailure.isNow(first->worldRank);
   auto job = std::make_shared<Job>();
@@ -224,9 +240,8 @@ ncclResult_t ncclCommInitRankConfig(ncclComm_t *result, int size,
     return failWith("a communicator blocks");
   auto *made = new ncclComm(findWorld(id, size), rank, rank);
   *result = made;
-  return start({made}, [=] {
-    return made->ranks->meet(made->isAborted, [] {}) ? ncclSuccess
-                                                     : ncclInternalError;
+  return start({made}, [self = made->self] {
+    return self->meet() ? ncclSuccess : ncclInternalError;
   });
 }
 
@@ -248,15 +263,15 @@ ncclResult_t ncclCommSplit(ncclComm_t parent, int color, int key,
   if (ncclResult_t fault = checkIdle(parent))
     return fault;
   *result = nullptr;
-  return start({parent}, [=]() -> ncclResult_t {
-    Ranks &ranks = *parent->ranks;
-    ranks.colors[parent->rank] = {color, key};
-    if (!ranks.meet(parent->isAborted, [&] { makeParts(ranks); }))
+  return start({parent}, [=, self = parent->self]() -> ncclResult_t {
+    Ranks &ranks = *self->ranks;
+    ranks.colors[self->rank] = {color, key};
+    if (!self->meet([&] { makeParts(ranks); }))
       return ncclInternalError;
     std::shared_ptr<Ranks> part = ranks.parts[color];
-    if (!ranks.meet(parent->isAborted, [] {}))
+    if (!self->meet())
       return ncclInternalError;
-    *result = new ncclComm(part, key, parent->worldRank);
+    *result = new ncclComm(part, key, self->worldRank);
     return ncclSuccess;
   });
 }
@@ -280,13 +295,24 @@ static bool leave(Ranks &ranks, int rank) {
   return ranks.isEmpty();
 }
 
+/// NCCL waits for graphs that use the communicator, for ever if they aren't
+/// destroyed.
+static void waitForGraphs(const Rank &self) {
+  for (int i = 0; i < 5000 && self.graphs; ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  if (self.graphs)
+    failWith("a communicator ends that a graph uses");
+}
+
 ncclResult_t ncclCommAbort(ncclComm_t communicator) {
+  Member self = communicator->self;
   {
-    std::lock_guard<std::mutex> lock(communicator->ranks->mutex);
-    communicator->isAborted = true;
-    leave(*communicator->ranks, communicator->rank);
+    std::lock_guard<std::mutex> lock(self->ranks->mutex);
+    self->isAborted = true;
+    leave(*self->ranks, self->rank);
   }
   communicator->job.reset();
+  waitForGraphs(*self);
   delete communicator;
   return ncclSuccess;
 }
@@ -296,13 +322,14 @@ ncclResult_t ncclCommFinalize(ncclComm_t communicator) {
   if (ncclResult_t fault = checkIdle(communicator))
     return fault;
   communicator->isFinalized = true;
-  return start({communicator}, [=] {
-    Ranks &ranks = *communicator->ranks;
+  return start({communicator}, [self = communicator->self] {
+    waitForGraphs(*self);
+    Ranks &ranks = *self->ranks;
     std::unique_lock<std::mutex> lock(ranks.mutex);
-    if (leave(ranks, communicator->rank))
+    if (leave(ranks, self->rank))
       checkMessages(ranks);
-    ranks.changed.wait(
-        lock, [&] { return ranks.isEmpty() || communicator->isAborted; });
+    ranks.changed.wait(lock,
+                       [&] { return ranks.isEmpty() || self->isAborted; });
     return ranks.isEmpty() ? ncclSuccess : ncclInternalError;
   });
 }
@@ -330,9 +357,10 @@ struct Talk {
 };
 
 struct Group {
-  std::map<std::pair<ncclComm_t, int>, Talk> talks;
+  std::map<std::pair<Member, int>, Talk> talks;
   std::vector<std::function<ncclResult_t()>> collectives;
   std::vector<ncclComm_t> communicators;
+  cudaStream_t stream = nullptr;
 };
 
 } // namespace
@@ -341,12 +369,12 @@ static thread_local int depth = 0;
 static thread_local Group group;
 
 /// The next batch from a rank; none if it has gone.
-static bool takeBatch(ncclComm_t communicator, int from, Batch &batch) {
-  Ranks &ranks = *communicator->ranks;
+static bool takeBatch(const Member &self, int from, Batch &batch) {
+  Ranks &ranks = *self->ranks;
   std::unique_lock<std::mutex> lock(ranks.mutex);
-  std::deque<Batch> &queue = ranks.batches[{from, communicator->rank}];
+  std::deque<Batch> &queue = ranks.batches[{from, self->rank}];
   ranks.changed.wait(lock, [&] {
-    return !queue.empty() || ranks.isGone[from] || communicator->isAborted;
+    return !queue.empty() || ranks.isGone[from] || self->isAborted;
   });
   if (queue.empty())
     return false;
@@ -355,14 +383,13 @@ static bool takeBatch(ncclComm_t communicator, int from, Batch &batch) {
   return true;
 }
 
-static ncclResult_t receive(ncclComm_t communicator, int peer,
-                            const Talk &talk) {
+static ncclResult_t receive(const Member &self, int peer, const Talk &talk) {
   Batch batch;
-  std::string pair = "rank " + std::to_string(communicator->rank) +
+  std::string pair = "rank " + std::to_string(self->rank) +
                      " receives from rank " + std::to_string(peer);
-  if (!takeBatch(communicator, peer, batch))
-    return communicator->isAborted ? ncclInternalError
-                                   : failWith(pair + ", which has gone");
+  if (!takeBatch(self, peer, batch))
+    return self->isAborted ? ncclInternalError
+                           : failWith(pair + ", which has gone");
   if (batch.size() != talk.receives.size())
     return failWith(pair + " " + std::to_string(talk.receives.size()) +
                     " messages of a group, it sends " +
@@ -378,14 +405,14 @@ static ncclResult_t receive(ncclComm_t communicator, int peer,
   return ncclSuccess;
 }
 
-static void send(ncclComm_t communicator, int peer, const Talk &talk) {
+static void send(const Member &self, int peer, const Talk &talk) {
   Batch batch;
   for (auto [memory, size] : talk.sends)
     batch.emplace_back(memory, memory + size);
-  Ranks &ranks = *communicator->ranks;
+  Ranks &ranks = *self->ranks;
   std::lock_guard<std::mutex> lock(ranks.mutex);
   if (!batch.empty())
-    ranks.batches[{communicator->rank, peer}].push_back(std::move(batch));
+    ranks.batches[{self->rank, peer}].push_back(std::move(batch));
   ranks.changed.notify_all();
 }
 
@@ -408,20 +435,44 @@ ncclResult_t ncclGroupStart() {
   return ncclSuccess;
 }
 
+/// Counts a graph for as long as the result lives.
+static std::shared_ptr<void> holdFor(const std::vector<Member> &members) {
+  for (const Member &member : members)
+    ++member->graphs;
+  return std::shared_ptr<void>(nullptr, [members](void *) {
+    for (const Member &member : members)
+      --member->graphs;
+  });
+}
+
 ncclResult_t ncclGroupEnd() {
   if (--depth)
     return ncclSuccess;
   Group ended = std::exchange(group, {});
-  std::vector<ncclComm_t> communicators = ended.communicators;
-  return start(communicators,
-               [ended = std::move(ended)] { return runGroup(ended); });
+  std::vector<ncclComm_t> communicators =
+      std::exchange(ended.communicators, {});
+  std::vector<Member> members;
+  for (ncclComm_t each : communicators)
+    members.push_back(each->self);
+  std::shared_ptr<void> held;
+  if (isCapturing(ended.stream))
+    held = holdFor(members);
+  return start(communicators, [=] {
+    auto result = std::make_shared<ncclResult_t>(ncclSuccess);
+    enqueue(ended.stream, [=, held = held] { *result = runGroup(ended); });
+    return *result;
+  });
 }
 
-/// Makes the communicator part of the group that there must be.
-static ncclResult_t join(ncclComm_t communicator) {
+/// Makes the communicator part of the group that there must be, all of it on
+/// one stream.
+static ncclResult_t join(ncclComm_t communicator, cudaStream_t stream) {
   if (!depth)
     return failWith("a call outside of a group");
   std::vector<ncclComm_t> &known = group.communicators;
+  if (!known.empty() && group.stream != stream)
+    return failWith("a group on two streams");
+  group.stream = stream;
   if (std::find(known.begin(), known.end(), communicator) != known.end())
     return ncclSuccess;
   if (ncclResult_t fault = checkIdle(communicator))
@@ -436,29 +487,29 @@ static ncclResult_t join(ncclComm_t communicator) {
 
 /// Ranks don't send to themselves here, and all that they send is bytes.
 static ncclResult_t checkMessage(ncclDataType_t type, int peer,
-                                 ncclComm_t communicator) {
-  if (ncclResult_t fault = join(communicator))
+                                 ncclComm_t communicator, cudaStream_t stream) {
+  if (ncclResult_t fault = join(communicator, stream))
     return fault;
-  int size = static_cast<int>(communicator->ranks->sources.size());
-  if (type != ncclInt8 || peer < 0 || peer >= size ||
-      peer == communicator->rank)
+  const Rank &self = *communicator->self;
+  int size = static_cast<int>(self.ranks->sources.size());
+  if (type != ncclInt8 || peer < 0 || peer >= size || peer == self.rank)
     return failWith("a message of another type, or for another rank");
   return ncclSuccess;
 }
 
 ncclResult_t ncclSend(const void *memory, size_t size, ncclDataType_t type,
-                      int peer, ncclComm_t communicator, cudaStream_t) {
-  ncclResult_t result = checkMessage(type, peer, communicator);
+                      int peer, ncclComm_t communicator, cudaStream_t stream) {
+  ncclResult_t result = checkMessage(type, peer, communicator, stream);
   if (result == ncclSuccess)
-    group.talks[{communicator, peer}].sends.emplace_back(
+    group.talks[{communicator->self, peer}].sends.emplace_back(
         static_cast<const char *>(memory), size);
   return result;
 }
 ncclResult_t ncclRecv(void *memory, size_t size, ncclDataType_t type, int peer,
-                      ncclComm_t communicator, cudaStream_t) {
-  ncclResult_t result = checkMessage(type, peer, communicator);
+                      ncclComm_t communicator, cudaStream_t stream) {
+  ncclResult_t result = checkMessage(type, peer, communicator, stream);
   if (result == ncclSuccess)
-    group.talks[{communicator, peer}].receives.emplace_back(memory, size);
+    group.talks[{communicator->self, peer}].receives.emplace_back(memory, size);
   return result;
 }
 
@@ -468,19 +519,17 @@ ncclResult_t ncclRecv(void *memory, size_t size, ncclDataType_t type, int peer,
 
 /// Shows the sources to all, who then `take` from them.
 template <typename Take>
-static ncclResult_t exchange(ncclComm_t communicator, const void *source,
-                             Take take) {
-  if (ncclResult_t fault = join(communicator))
+static ncclResult_t exchange(ncclComm_t communicator, cudaStream_t stream,
+                             const void *source, Take take) {
+  if (ncclResult_t fault = join(communicator, stream))
     return fault;
   ++numNcclCalls;
-  group.collectives.push_back([=]() -> ncclResult_t {
-    Ranks &ranks = *communicator->ranks;
-    ranks.sources[communicator->rank] = source;
-    if (!ranks.meet(communicator->isAborted, [] {}))
+  group.collectives.push_back([=, self = communicator->self]() -> ncclResult_t {
+    self->ranks->sources[self->rank] = source;
+    if (!self->meet())
       return ncclInternalError;
-    take(ranks.sources);
-    return ranks.meet(communicator->isAborted, [] {}) ? ncclSuccess
-                                                      : ncclInternalError;
+    take(self->ranks->sources);
+    return self->meet() ? ncclSuccess : ncclInternalError;
   });
   return ncclSuccess;
 }
@@ -488,10 +537,10 @@ static ncclResult_t exchange(ncclComm_t communicator, const void *source,
 /// Of i32, which tests use.
 static ncclResult_t reduce(const void *source, void *result, size_t first,
                            size_t count, ncclDataType_t type, ncclRedOp_t op,
-                           ncclComm_t communicator) {
+                           ncclComm_t communicator, cudaStream_t stream) {
   if (type != ncclInt32)
     return ncclInvalidArgument;
-  return exchange(communicator, source, [=](auto &sources) {
+  return exchange(communicator, stream, source, [=](auto &sources) {
     for (size_t i = 0; i < count; ++i) {
       auto at = [&](size_t rank) {
         return static_cast<const int32_t *>(sources[rank])[first + i];
@@ -508,21 +557,21 @@ static ncclResult_t reduce(const void *source, void *result, size_t first,
 
 ncclResult_t ncclAllReduce(const void *source, void *result, size_t count,
                            ncclDataType_t type, ncclRedOp_t op,
-                           ncclComm_t communicator, cudaStream_t) {
-  return reduce(source, result, 0, count, type, op, communicator);
+                           ncclComm_t communicator, cudaStream_t stream) {
+  return reduce(source, result, 0, count, type, op, communicator, stream);
 }
 ncclResult_t ncclReduceScatter(const void *source, void *result, size_t count,
                                ncclDataType_t type, ncclRedOp_t op,
-                               ncclComm_t communicator, cudaStream_t) {
-  return reduce(source, result, count * communicator->rank, count, type, op,
-                communicator);
+                               ncclComm_t communicator, cudaStream_t stream) {
+  return reduce(source, result, count * communicator->self->rank, count, type,
+                op, communicator, stream);
 }
 ncclResult_t ncclAllGather(const void *source, void *result, size_t count,
                            ncclDataType_t type, ncclComm_t communicator,
-                           cudaStream_t) {
+                           cudaStream_t stream) {
   if (type != ncclInt8)
     return ncclInvalidArgument;
-  return exchange(communicator, source, [=](auto &sources) {
+  return exchange(communicator, stream, source, [=](auto &sources) {
     for (size_t rank = 0; rank < sources.size(); ++rank)
       std::memcpy(static_cast<char *>(result) + rank * count, sources[rank],
                   count);
@@ -530,10 +579,10 @@ ncclResult_t ncclAllGather(const void *source, void *result, size_t count,
 }
 ncclResult_t ncclBroadcast(const void *source, void *result, size_t count,
                            ncclDataType_t type, int root,
-                           ncclComm_t communicator, cudaStream_t) {
+                           ncclComm_t communicator, cudaStream_t stream) {
   if (type != ncclInt8)
     return ncclInvalidArgument;
-  return exchange(communicator, source, [=](auto &sources) {
+  return exchange(communicator, stream, source, [=](auto &sources) {
     std::memcpy(result, sources[root], count);
   });
 }

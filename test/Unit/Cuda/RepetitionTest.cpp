@@ -1,0 +1,529 @@
+//===- RepetitionTest.cpp - Tests of runs that are replayed ---------------===//
+//
+// Part of the Tofu project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Each run gets other inputs and must give what a call of the program gives.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Fake.h"
+#include "TestWorld.h"
+
+#include "Tofu/Runtime/Execution.h"
+
+#include "gtest/gtest.h"
+
+#include <atomic>
+
+using namespace mlir::tofu::test;
+
+namespace {
+
+template <typename Function>
+Function *find(const char *name) {
+  const TofuBackend *backend = tofuGetBackend();
+  for (int64_t i = 0; i < backend->numSymbols; ++i)
+    if (!std::strcmp(backend->symbols[i].name, name))
+      return reinterpret_cast<Function *>(backend->symbols[i].address);
+  return nullptr;
+}
+
+const auto alloc = find<decltype(tofuAlloc)>("tofuAlloc");
+const auto freeMemory = find<decltype(tofuFree)>("tofuFree");
+const auto getGlobal = find<decltype(tofuGlobal)>("tofuGlobal");
+const auto getConstant = find<decltype(tofuConstant)>("tofuConstant");
+const auto getStream = find<decltype(tofuStream)>("tofuStream");
+const auto record = find<decltype(tofuRecord)>("tofuRecord");
+const auto wait = find<decltype(tofuWait)>("tofuWait");
+const auto synchronizeDevice =
+    find<decltype(tofuSynchronize)>("tofuSynchronize");
+const auto launch = find<decltype(tofuLaunch)>("tofuLaunch");
+const auto readMemory = find<decltype(tofuRead)>("tofuRead");
+const auto writeMemory = find<decltype(tofuWrite)>("tofuWrite");
+
+/// to = a + b, of words.
+void addWords(void **arguments, dim3, dim3) {
+  auto at = [&](int i) { return *static_cast<int64_t **>(arguments[i]); };
+  *at(0) = *at(1) + *at(2);
+}
+const FakeKernel addImage = {addWords, 3};
+const TofuKernel addKernel = {
+    TOFU_TABLE_VERSION, "known", &addImage, 8, nullptr, 0, nullptr};
+
+void addTo(TofuContext *context, void *to, void *a, void *b) {
+  const int64_t shape[6] = {1, 1, 1, 1, 1, 1};
+  void *arguments[] = {&to, &a, &b};
+  launch(context, nullptr, &addKernel, "here", shape, arguments);
+}
+
+/// What the program may use: an input, and a place for its result.
+struct Call {
+  void *input = nullptr, *result = nullptr;
+  int calls = 0;
+};
+
+/// Devices that run a program again and again, each time with other inputs.
+class Repeated : public testing::Test {
+protected:
+  using Program = std::function<void(TofuContext *, Call &)>;
+
+  void open(int devices, double timeout = 60) {
+    numFakeGpus = devices;
+    world = std::make_unique<TestWorld>(devices, timeout);
+    calls.assign(devices, {});
+    for (int64_t device = 0; device < devices; ++device)
+      calls[device].input =
+          backend->allocate(world->context(device), sizeof(int64_t));
+    numGraphLaunches = 0;
+  }
+  void TearDown() override {
+    for (size_t device = 0; device < calls.size(); ++device)
+      backend->release(world->context(device), calls[device].input);
+    world.reset();
+    numFakeGpus = 1;
+    EXPECT_EQ(numNcclCommunicators, 0);
+    EXPECT_EQ(takeNcclFaults(), std::vector<std::string>());
+  }
+
+  /// Runs the program on those inputs.
+  TofuStatus run(std::vector<int64_t> inputs) {
+    for (size_t device = 0; device < calls.size(); ++device) {
+      TofuContext *context = world->context(device);
+      backend->reset(context);
+      backend->copyIn(context, calls[device].input, &inputs[device],
+                      sizeof(int64_t));
+    }
+    return world->run([this](TofuContext *context, int64_t) {
+      if (before)
+        before(context);
+      backend->repeat(
+          context,
+          [](TofuContext *context, int64_t device, void *user) {
+            auto *self = static_cast<Repeated *>(user);
+            ++self->calls[device].calls;
+            self->program(context, self->calls[device]);
+          },
+          this);
+    });
+  }
+  std::vector<int64_t> getResults() {
+    std::vector<int64_t> results;
+    for (size_t device = 0; device < calls.size(); ++device) {
+      results.emplace_back();
+      backend->copyOut(world->context(device), &results.back(),
+                       calls[device].result, sizeof(int64_t));
+    }
+    return results;
+  }
+  std::string getNotice() { return backend->notice(world->getWorld()); }
+
+  const TofuBackend *backend = tofuGetBackend();
+  std::unique_ptr<TestWorld> world;
+  std::vector<Call> calls;
+  Program program;
+  /// What a device does before the program.
+  std::function<void(TofuContext *)> before;
+};
+
+/// result = 2 * input + 1000 + 7, by way of memory that is freed again; the
+/// host writes the one number, and the other one is a constant.
+void computeLine(TofuContext *context, Call &call) {
+  static const int64_t seven = 7;
+  void *twice = alloc(context, 8), *number = alloc(context, 8);
+  addTo(context, twice, call.input, call.input);
+  int64_t thousand = 1000;
+  writeMemory(context, nullptr, number, &thousand, 8);
+  // A graph must not look at where it was.
+  thousand = -1;
+  call.result = alloc(context, 8);
+  addTo(context, number, number, getConstant(context, &seven, 8));
+  addTo(context, call.result, twice, number);
+  freeMemory(context, twice);
+  freeMemory(context, number);
+}
+
+TEST_F(Repeated, ThirdRunIsAReplay) {
+  open(1);
+  program = computeLine;
+  for (int64_t input : {1, 20, 300, 4000, 50000}) {
+    ASSERT_EQ(run({input}), TOFU_OK) << world->error();
+    EXPECT_EQ(getResults(), (std::vector<int64_t>{2 * input + 1007}));
+  }
+  EXPECT_EQ(calls[0].calls, 2);
+  EXPECT_EQ(numGraphLaunches, 4);
+  EXPECT_EQ(getNotice(), "");
+}
+
+/// Also after statistics have begun anew.
+TEST_F(Repeated, MemoryIsCounted) {
+  open(1);
+  program = computeLine;
+  for (int i = 0; i < 4; ++i) {
+    backend->reset(world->context(0));
+    backend->resetStats(world->context(0));
+    ASSERT_EQ(run({1}), TOFU_OK) << world->error();
+    TofuMemoryStats stats = world->memory(0);
+    EXPECT_EQ(stats.programBytes, 8);
+    EXPECT_EQ(stats.peakProgramBytes, 24);
+    EXPECT_EQ(stats.peakBytes, 32);
+  }
+}
+
+/// A global that starts at 5, to which each run adds its input.
+TEST_F(Repeated, GlobalsGoOn) {
+  open(1);
+  program = [](TofuContext *context, Call &call) {
+    static const int64_t five = 5;
+    int8_t isNew = 0;
+    void *global = getGlobal(context, "g", 8, &isNew);
+    int64_t zero = 0;
+    void *none = alloc(context, 8);
+    writeMemory(context, nullptr, none, &zero, 8);
+    if (isNew)
+      addTo(context, global, getConstant(context, &five, 8), none);
+    addTo(context, global, global, call.input);
+    call.result = alloc(context, 8);
+    addTo(context, call.result, global, none);
+    freeMemory(context, none);
+  };
+  int64_t want = 5;
+  for (int64_t input : {1, 20, 300, 4000}) {
+    want += input;
+    ASSERT_EQ(run({input}), TOFU_OK) << world->error();
+    EXPECT_EQ(getResults(), std::vector<int64_t>{want});
+  }
+  EXPECT_EQ(calls[0].calls, 2);
+}
+
+/// Two devices add what they have, on the communication stream. With events,
+/// and without for the input, which needs none.
+void addUp(TofuContext *context, Call &call) {
+  static const int64_t sum[] = {TOFU_TABLE_VERSION,
+                                TOFU_ALL_REDUCE,
+                                TOFU_COMBINE_SUM,
+                                TOFU_I32,
+                                2,
+                                0,
+                                2,
+                                /*groups=*/0,
+                                0,
+                                /*ranks=*/0,
+                                1};
+  TofuStream *stream = getStream(context, TOFU_COMMUNICATION);
+  void *ofInputs = alloc(context, 8), *twice = alloc(context, 8);
+  record(context, nullptr, 0);
+  wait(context, stream, 0);
+  tofuEvenCollective(context, stream, sum, "there", call.input, ofInputs);
+  addTo(context, twice, call.input, call.input);
+  record(context, nullptr, 1);
+  wait(context, stream, 1);
+  call.result = alloc(context, 8);
+  record(context, nullptr, 2);
+  wait(context, stream, 2);
+  tofuEvenCollective(context, stream, sum, "there", twice, call.result);
+  record(context, stream, 3);
+  wait(context, nullptr, 3);
+  addTo(context, call.result, call.result, ofInputs);
+  freeMemory(context, twice);
+  freeMemory(context, ofInputs);
+}
+
+TEST_F(Repeated, Collectives) {
+  open(2);
+  program = addUp;
+  for (int64_t input : {1, 20, 300, 4000}) {
+    backend->resetStats(world->context(0));
+    ASSERT_EQ(run({input, 2 * input}), TOFU_OK) << world->error();
+    EXPECT_EQ(getResults(), (std::vector<int64_t>{9 * input, 9 * input}));
+    // Replays count what they do: one table, two calls.
+    std::vector<TofuCollectiveStats> stats = world->collectives(0);
+    ASSERT_EQ(stats.size(), 1u);
+    EXPECT_EQ(stats[0].calls, 2);
+    EXPECT_EQ(stats[0].dataBytes, 16);
+    EXPECT_EQ(stats[0].receivedBytes, 16);
+  }
+  EXPECT_EQ(calls[0].calls, 2);
+  EXPECT_EQ(calls[1].calls, 2);
+  EXPECT_EQ(numGraphLaunches, 2 * 3);
+}
+
+/// The program decides by what it has computed: each run is a call.
+TEST_F(Repeated, ProgramReads) {
+  open(1);
+  program = [](TofuContext *context, Call &call) {
+    int64_t value = 0;
+    readMemory(context, nullptr, &value, call.input, 8);
+    call.result = alloc(context, 8);
+    int64_t sign = value % 2 ? -1 : 1;
+    writeMemory(context, nullptr, call.result, &sign, 8);
+  };
+  for (int64_t input : {1, 2, 3, 4}) {
+    ASSERT_EQ(run({input}), TOFU_OK) << world->error();
+    EXPECT_EQ(getResults(), std::vector<int64_t>{input % 2 ? -1 : 1});
+  }
+  EXPECT_EQ(calls[0].calls, 4);
+  EXPECT_EQ(numGraphLaunches, 0);
+  EXPECT_EQ(getNotice(), "runs are not replayed as a graph of CUDA: device 0: "
+                         "the program reads the device's memory");
+}
+
+/// One of two devices can't: then neither replays.
+TEST_F(Repeated, OneDeviceWaits) {
+  open(2);
+  program = [](TofuContext *context, Call &call) {
+    addUp(context, call);
+    if (tofuDeviceId(context) == 1)
+      synchronizeDevice(context);
+  };
+  for (int64_t input : {1, 20, 300}) {
+    ASSERT_EQ(run({input, input}), TOFU_OK) << world->error();
+    EXPECT_EQ(getResults(), (std::vector<int64_t>{6 * input, 6 * input}));
+  }
+  EXPECT_EQ(calls[0].calls, 3);
+  EXPECT_EQ(getNotice(), "runs are not replayed as a graph of CUDA: device 1: "
+                         "the program waits for the device");
+}
+
+/// What can't be captured turns up in the run that is: what came before is
+/// launched, and the rest done as usual, also where it waits for events of
+/// before and frees memory of before.
+TEST_F(Repeated, ObstacleInTheCapturedRun) {
+  open(2);
+  for (int kind = 0; kind < 3; ++kind) {
+    TearDown();
+    open(2);
+    program = [kind](TofuContext *context, Call &call) {
+      static const int64_t later = 0;
+      TofuStream *stream = getStream(context, TOFU_COMMUNICATION);
+      void *twice = alloc(context, 8);
+      addTo(context, twice, call.input, call.input);
+      record(context, nullptr, 0);
+      int64_t value = 0;
+      int8_t isNew = 0;
+      bool isCaptured = call.calls == 2;
+      if (isCaptured && kind == 0) {
+        readMemory(context, nullptr, &value, twice, 8);
+        EXPECT_EQ(value, 40);
+      }
+      if (isCaptured && kind == 1)
+        getConstant(context, &later, 8);
+      if (isCaptured && kind == 2)
+        getGlobal(context, "later", 8, &isNew);
+      wait(context, stream, 0);
+      call.result = alloc(context, 8);
+      addTo(context, call.result, twice, call.input);
+      freeMemory(context, twice);
+      addUp(context, call);
+    };
+    for (int64_t input : {1, 20, 300, 4000}) {
+      ASSERT_EQ(run({input, input}), TOFU_OK) << world->error();
+      EXPECT_EQ(getResults(), (std::vector<int64_t>{6 * input, 6 * input}));
+    }
+    EXPECT_EQ(calls[0].calls, 4);
+    EXPECT_EQ(numGraphLaunches, 2);
+    EXPECT_NE(getNotice(), "");
+  }
+}
+
+/// CUDA makes no graph of what was captured: the program is called once more,
+/// and nothing has been done twice.
+TEST_F(Repeated, CaptureFails) {
+  open(1);
+  program = [](TofuContext *context, Call &call) {
+    int8_t isNew = 0;
+    void *global = getGlobal(context, "g", 8, &isNew);
+    addTo(context, global, isNew ? call.input : global, call.input);
+    call.result = alloc(context, 8);
+    addTo(context, call.result, global, call.input);
+    if (call.calls == 2) // what a library might do
+      cudaStreamSynchronize(
+          reinterpret_cast<cudaStream_t>(getStream(context, TOFU_COMPUTE)));
+  };
+  int64_t global = 1;
+  for (int64_t input : {1, 20, 300, 4000}) {
+    global += input;
+    ASSERT_EQ(run({input}), TOFU_OK) << world->error();
+    EXPECT_EQ(getResults(), std::vector<int64_t>{global + input});
+    EXPECT_EQ(world->memory(0).programBytes, 16);
+  }
+  EXPECT_EQ(calls[0].calls, 5);
+  EXPECT_EQ(getNotice(), "runs are not replayed as a graph of CUDA: device 0: "
+                         "CUDA makes no graph: an error");
+}
+
+/// A device fails in a run that is called, captured or replayed: the other one,
+/// which may wait for it in a graph, ends as well, and runs go on.
+TEST_F(Repeated, DeviceFails) {
+  open(2);
+  program = addUp;
+  for (int failing : {0, 1, 2, 4}) {
+    for (int i = 0; i < failing; ++i) {
+      ASSERT_EQ(run({1, 2}), TOFU_OK) << world->error();
+      EXPECT_EQ(getResults(), (std::vector<int64_t>{9, 9}));
+    }
+    before = [](TofuContext *context) {
+      if (tofuDeviceId(context) == 1)
+        tofuFail(context, "no more", "there");
+    };
+    EXPECT_EQ(run({1, 2}), TOFU_FAILED);
+    EXPECT_EQ(world->error(), "device 1, there: no more");
+    before = nullptr;
+  }
+  ASSERT_EQ(run({1, 2}), TOFU_OK) << world->error();
+  EXPECT_EQ(getResults(), (std::vector<int64_t>{9, 9}));
+}
+
+/// The program itself fails while it is captured.
+TEST_F(Repeated, FailsInTheCapturedRun) {
+  open(1);
+  program = [](TofuContext *context, Call &call) {
+    computeLine(context, call);
+    if (call.calls == 2)
+      tofuFail(context, "no more", "there");
+  };
+  ASSERT_EQ(run({1}), TOFU_OK) << world->error();
+  EXPECT_EQ(run({2}), TOFU_FAILED);
+  EXPECT_EQ(world->error(), "device 0, there: no more");
+  for (int64_t input : {1, 20, 300}) {
+    ASSERT_EQ(run({input}), TOFU_OK) << world->error();
+    EXPECT_EQ(getResults(), (std::vector<int64_t>{2 * input + 1007}));
+  }
+  EXPECT_EQ(calls[0].calls, 4);
+}
+
+//===----------------------------------------------------------------------===//
+// Runners
+//===----------------------------------------------------------------------===//
+
+std::atomic<int> numEntered{0};
+
+/// A program compiled: overwrites its argument x with 2 * x, and returns 4 * x.
+void enterProgram(void **arguments) {
+  ++numEntered;
+  auto *result = *static_cast<int64_t **>(arguments[0]);
+  auto *context = *static_cast<TofuContext **>(arguments[1]);
+  auto *argument = *static_cast<int64_t **>(arguments[2]);
+  auto *data = reinterpret_cast<void *>(argument[1]);
+  addTo(context, data, data, data);
+  void *memory = alloc(context, 8);
+  addTo(context, memory, data, data);
+  result[0] = result[1] = reinterpret_cast<int64_t>(memory);
+  result[2] = 0;
+  result[3] = result[4] = 1;
+}
+
+/// As tofu-run --iters does it. What the program overwrites is there again each
+/// time.
+TEST(Runner, Repeats) {
+  using namespace mlir::tofu;
+  Signature program;
+  Port port;
+  port.type = port.localType = {TOFU_I64, {1}};
+  program.results = {port};
+  port.isDonated = true;
+  program.arguments = {port};
+  for (auto [iterations, calls] : {std::pair(2, 2), std::pair(7, 2)}) {
+    std::vector<HostTensor> inputs;
+    inputs.push_back(std::move(*HostTensor::create(TOFU_I64, {1})));
+    inputs[0].setInteger(0, 3);
+    ExecutionOptions options;
+    options.iterations = iterations - 1;
+    options.warmup = 1;
+    numEntered = numGraphLaunches = 0;
+    OrFailure<Execution> executed =
+        execute(program, enterProgram, *tofuGetBackend(), inputs, options);
+    ASSERT_TRUE(executed) << executed.reason();
+    EXPECT_EQ(executed->results[0].whole.getInteger(0), 12);
+    EXPECT_EQ(executed->devices[0].seconds.size(), size_t(iterations - 1));
+    EXPECT_EQ(executed->notice, "");
+    EXPECT_EQ(numEntered, calls);
+    // With two runs there is nothing to gain.
+    EXPECT_EQ(numGraphLaunches, iterations == 2 ? 0 : iterations - 1);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// The library that these tests run on
+//===----------------------------------------------------------------------===//
+
+/// Two streams, the first of which is captured.
+class FakeCapture : public testing::Test {
+protected:
+  void SetUp() override {
+    for (cudaStream_t *stream : {&first, &second})
+      cudaStreamCreateWithFlags(stream, 0);
+    cudaEventCreateWithFlags(&event, 0);
+    ASSERT_EQ(cudaStreamBeginCapture(first, cudaStreamCaptureModeRelaxed),
+              cudaSuccess);
+  }
+  void TearDown() override {
+    if (isCapturing(first))
+      EXPECT_NE(end(), cudaSuccess);
+    cudaEventDestroy(event);
+    for (cudaStream_t stream : {first, second})
+      cudaStreamDestroy(stream);
+  }
+  cudaError_t end() {
+    cudaError_t status = cudaStreamEndCapture(first, &graph);
+    cudaGraphDestroy(graph);
+    return status;
+  }
+
+  cudaStream_t first, second;
+  cudaEvent_t event;
+  cudaGraph_t graph = nullptr;
+};
+
+TEST_F(FakeCapture, RefusesWhatIsNotOnAStream) {
+  void *memory = nullptr;
+  EXPECT_EQ(cudaMalloc(&memory, 8), cudaErrorStreamCaptureUnsupported);
+  EXPECT_EQ(end(), cudaErrorStreamCaptureInvalidated);
+}
+
+TEST_F(FakeCapture, RefusesToWait) {
+  EXPECT_EQ(cudaStreamQuery(first), cudaErrorStreamCaptureUnsupported);
+  EXPECT_EQ(end(), cudaErrorStreamCaptureInvalidated);
+}
+
+TEST_F(FakeCapture, RefusesStreamsThatDontComeBack) {
+  cudaEventRecord(event, first);
+  EXPECT_EQ(cudaStreamWaitEvent(second, event, 0), cudaSuccess);
+  EXPECT_EQ(end(), cudaErrorStreamCaptureUnjoined);
+}
+
+TEST_F(FakeCapture, RefusesEventsOfBefore) {
+  cudaEventRecord(event, second);
+  EXPECT_EQ(cudaStreamWaitEvent(first, event, 0),
+            cudaErrorStreamCaptureIsolation);
+  EXPECT_EQ(end(), cudaErrorStreamCaptureInvalidated);
+}
+
+TEST_F(FakeCapture, RefusesEventsOfAfter) {
+  cudaEventRecord(event, first);
+  EXPECT_EQ(end(), cudaSuccess);
+  EXPECT_EQ(cudaStreamWaitEvent(second, event, 0), cudaErrorCapturedEvent);
+}
+
+TEST_F(FakeCapture, RefusesMemoryThatIsLive) {
+  void *memory = nullptr;
+  EXPECT_EQ(cudaMallocAsync(&memory, 8, first), cudaSuccess);
+  cudaStreamEndCapture(first, &graph);
+  cudaGraphExec_t launched;
+  cudaGraphInstantiate(&launched, graph, 0);
+  cudaGraphDestroy(graph);
+  EXPECT_EQ(cudaFreeAsync(memory, first), cudaErrorInvalidValue);
+  EXPECT_EQ(cudaGraphLaunch(launched, first), cudaSuccess);
+  cudaStreamSynchronize(first);
+  EXPECT_EQ(cudaGraphLaunch(launched, first), cudaErrorInvalidValue);
+  EXPECT_EQ(cudaFreeAsync(memory, first), cudaSuccess);
+  EXPECT_EQ(cudaGraphLaunch(launched, first), cudaSuccess);
+  cudaStreamSynchronize(first);
+  cudaFreeAsync(memory, first);
+  cudaGraphExecDestroy(launched);
+}
+
+} // namespace

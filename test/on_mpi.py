@@ -1,7 +1,7 @@
 # Part of the Tofu project, under the Apache License v2.0 with LLVM Exceptions.
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Runs a program on the MPI backend.
+"""Runs a program on the MPI backend, or in processes on another one that --backend= names.
 
 usage: on_mpi.py TOFU_RUN ARGUMENTS...
 
@@ -24,7 +24,8 @@ def run(count, command):
 
 
 def main():
-    command = [sys.argv[1], "--backend=mpi", *sys.argv[2:]]
+    backend = [] if any(argument.startswith("--backend=") for argument in sys.argv) else ["--backend=mpi"]
+    command = [sys.argv[1], *backend, *sys.argv[2:]]
     devices = re.search(r" --?devices[= ](\d+)", " ".join(command))
     code, errors = run(int(devices[1]) if devices else 1, command)
     needed = re.search(r"start it with mpirun -n (\d+)", errors)

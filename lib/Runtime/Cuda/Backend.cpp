@@ -422,47 +422,121 @@ static const char *listDevices(char *error, int64_t errorBytes) {
   return text.c_str();
 }
 
-/// Opens the devices, spread over the GPUs that are there; the reason if that
-/// fails.
-static std::string open(TofuWorld &world) {
+static std::vector<Device *> getDevices(TofuWorld &world) {
+  std::vector<Device *> devices;
+  for (auto &context : world.contexts)
+    if (context && context->extension)
+      devices.push_back(&getDevice(context.get()));
+  return devices;
+}
+
+static cuda::Shared &getShared(TofuWorld &world) {
+  return *getDevices(world).front()->shared;
+}
+
+/// For new communicators: of all processes, the first one says what they are
+/// known by. False if NCCL can't.
+static bool makeId(cuda::Shared &shared) {
+  return !shared.usesNccl ||
+         (shared.processes && shared.processes->rank() != 0) ||
+         ncclGetUniqueId(&shared.id) == ncclSuccess;
+}
+
+/// Devices of one process are spread over the GPUs that are there; the reason
+/// if they can't be.
+static std::string spread(int64_t devices, int gpus, cuda::Shared &shared) {
+  gpus = static_cast<int>(std::min<int64_t>(gpus, devices));
+  std::string unreachable = connect(gpus);
+  shared.usesNccl = devices > 1 && gpus == devices;
+  shared.reachesPeers = unreachable.empty();
+  if (shared.reachesPeers || shared.usesNccl)
+    return {};
+  return unreachable + ", and NCCL takes one device for each GPU: there are " +
+         std::to_string(devices) + " for " + std::to_string(gpus);
+}
+
+/// A process has the GPU of its number on the machine. Launchers may show it
+/// none but that one.
+static std::string spreadProcesses(const Processes &processes, int gpus,
+                                   cuda::Shared &shared) {
+  shared.usesNccl = true;
+  int local = processes.numLocal();
+  if (gpus == 1 || local <= gpus)
+    return {};
+  return "there are " + std::to_string(local) +
+         " processes on a machine with " + std::to_string(gpus) +
+         " GPUs, and NCCL takes one for each GPU";
+}
+
+/// Opens the devices of this process; the reason if that fails.
+static std::string open(TofuWorld &world,
+                        std::shared_ptr<cuda::Shared> shared) {
   int gpus = 0;
   if (std::string error = countGpus(gpus); !error.empty())
     return error;
-  int64_t devices = world.numDevices();
-  gpus = static_cast<int>(std::min<int64_t>(gpus, devices));
-  std::string unreachable = connect(gpus), error;
-  auto shared = std::make_shared<cuda::Shared>();
-  shared->usesNccl = devices > 1 && gpus == devices;
-  shared->reachesPeers = unreachable.empty();
-  if (!shared->reachesPeers && !shared->usesNccl)
-    error = unreachable +
-            ", and NCCL takes one device for each GPU: there are " +
-            std::to_string(devices) + " for " + std::to_string(gpus);
+  const Processes *processes = shared->processes.get();
+  std::string error = processes ? spreadProcesses(*processes, gpus, *shared)
+                                : spread(world.numDevices(), gpus, *shared);
   // Runs get identifiers of their own; that there is one says that NCCL works.
-  if (error.empty() && shared->usesNccl &&
-      ncclGetUniqueId(&shared->id) != ncclSuccess)
+  if (error.empty() && !makeId(*shared))
     error = std::string("NCCL can't be used: ") + ncclGetLastError(nullptr);
   for (auto &context : world.contexts) {
-    if (!error.empty())
-      break;
-    int gpu = static_cast<int>(context->device % gpus);
-    auto device = std::make_shared<Device>(context.get(), gpu, shared);
+    if (!error.empty() || !context)
+      continue;
+    int64_t number = processes ? processes->localRank() : context->device;
+    auto device = std::make_shared<Device>(
+        context.get(), static_cast<int>(number % gpus), shared);
     context->extension = device;
     device->open(error);
   }
   return error;
 }
 
+/// The world without GPUs; null with the reason if that fails.
+static TofuWorld *makeWorld(const TofuWorldOptions &options,
+                            const Processes *processes, char *error,
+                            int64_t errorBytes) {
+  if (!processes)
+    return getHostBackend().createWorld(&options, error, errorBytes);
+  int count = processes->numProcesses();
+  if (count != options.numDevices) {
+    std::string devices = std::to_string(options.numDevices);
+    std::snprintf(error, errorBytes,
+                  "there %s %d process%s, and the number of devices is %s: "
+                  "start it with mpirun -n %s, or without mpirun",
+                  count == 1 ? "is" : "are", count, count == 1 ? "" : "es",
+                  devices.c_str(), devices.c_str());
+    return nullptr;
+  }
+  auto world = std::make_unique<TofuWorld>(options, processes->rank());
+  if (world->start())
+    return world.release();
+  std::snprintf(error, errorBytes, "no thread for the device");
+  return nullptr;
+}
+
 static TofuWorld *createWorld(const TofuWorldOptions *options, char *error,
                               int64_t errorBytes) {
-  TofuWorld *world = getHostBackend().createWorld(options, error, errorBytes);
-  if (!world)
-    return nullptr;
-  std::string reason = open(*world);
-  if (reason.empty())
-    return world;
+  auto shared = std::make_shared<cuda::Shared>();
+  std::string reason = cuda::findProcesses(shared->processes);
   std::snprintf(error, errorBytes, "%s", reason.c_str());
-  getHostBackend().destroyWorld(world);
+  Processes *processes = shared->processes.get();
+  TofuWorld *world = nullptr;
+  if (reason.empty())
+    world = makeWorld(*options, processes, error, errorBytes);
+  reason = world ? open(*world, shared) : error;
+  if (processes)
+    reason = processes->findFirst(reason);
+  if (reason.empty()) {
+    if (processes)
+      processes->broadcast(&shared->id, sizeof(shared->id));
+    return world;
+  }
+  // All say the same.
+  bool isSilent = processes && processes->rank() != 0;
+  std::snprintf(error, errorBytes, "%s", isSilent ? "" : reason.c_str());
+  if (world)
+    getHostBackend().destroyWorld(world);
   return nullptr;
 }
 
@@ -488,49 +562,62 @@ static void runBody(TofuContext *context, int64_t number, void *user) {
 /// What a failed run leaves: collectives that never end, and globals that some
 /// devices may have changed and others not. All devices make new communicators.
 static void cleanUp(TofuWorld &world) {
-  for (auto &context : world.contexts) {
-    Device &device = getDevice(context.get());
-    device.select();
-    device.abortCommunicators();
-    device.releaseAll(Device::Kind::Global);
-    device.globals.clear();
+  for (Device *device : getDevices(world)) {
+    device->select();
+    device->abortCommunicators();
+    device->releaseAll(Device::Kind::Global);
+    device->globals.clear();
   }
-  cuda::Shared &shared = *getDevice(world.contexts.front().get()).shared;
-  if (shared.usesNccl)
-    ncclGetUniqueId(&shared.id);
+  cuda::Shared &shared = getShared(world);
+  makeId(shared);
+  if (shared.processes)
+    shared.processes->broadcast(&shared.id, sizeof(shared.id));
 }
 
 /// Devices replay runs only if all of them can.
 static void agreeOnObstacles(TofuWorld &world) {
-  cuda::Shared &shared = *getDevice(world.contexts.front().get()).shared;
   std::string obstacle;
-  for (auto &context : world.contexts)
+  for (Device *device : getDevices(world))
     if (obstacle.empty())
-      obstacle = getDevice(context.get()).repetition.obstacle;
+      obstacle = device->repetition.obstacle;
+  cuda::Shared &shared = getShared(world);
+  if (shared.processes)
+    obstacle = shared.processes->findFirst(obstacle);
   if (obstacle.empty())
     return;
-  for (auto &context : world.contexts)
-    getDevice(context.get()).repetition.obstacle = obstacle;
+  for (Device *device : getDevices(world))
+    device->repetition.obstacle = obstacle;
   shared.notice = "runs are not replayed as a graph of CUDA: " + obstacle;
 }
 
 static TofuStatus run(TofuWorld *world, TofuBody body, void *user) {
-  for (auto &context : world->contexts) {
-    Device &device = getDevice(context.get());
-    device.pending.clear();
-    device.isGrouping = false;
-    device.lastLocation = nullptr;
+  for (Device *device : getDevices(*world)) {
+    device->pending.clear();
+    device->isGrouping = false;
+    device->lastLocation = nullptr;
   }
   // A device that never comes back still has it.
   auto both = std::make_unique<Body>(Body{body, user});
   TofuStatus status = getHostBackend().run(world, runBody, both.get());
   if (status == TOFU_STUCK)
     both.release();
+  if (Processes *processes = getShared(*world).processes.get())
+    status = processes->agree(world->error, status);
   if (status == TOFU_FAILED)
     cleanUp(*world);
   else if (status == TOFU_OK)
     agreeOnObstacles(*world);
   return status;
+}
+
+static int8_t bring(TofuWorld *world, int64_t device, void *memory,
+                    int64_t bytes, char *error, int64_t errorBytes) {
+  Processes *processes = getShared(*world).processes.get();
+  std::string reason =
+      processes ? processes->bring(device, memory, bytes, world->timeout())
+                : "";
+  std::snprintf(error, errorBytes, "%s", reason.c_str());
+  return reason.empty();
 }
 
 static void capture(TofuContext *context, TofuBody body, void *user) {
@@ -554,7 +641,7 @@ static void repeat(TofuContext *context, TofuBody body, void *user) {
 }
 
 static const char *getNotice(TofuWorld *world) {
-  return getDevice(world->contexts.front().get()).shared->notice.c_str();
+  return getShared(*world).notice.c_str();
 }
 
 /// The devices of a process finalize together, once no graph needs their
@@ -562,10 +649,9 @@ static const char *getNotice(TofuWorld *world) {
 static void destroyWorld(TofuWorld *world) {
   for (auto end : {&Device::dropGraph, &Device::finalizeCommunicators,
                    &Device::destroyCommunicators})
-    for (auto &context : world->contexts) {
-      Device &device = getDevice(context.get());
-      device.select();
-      (device.*end)();
+    for (Device *device : getDevices(*world)) {
+      device->select();
+      (device->*end)();
     }
   getHostBackend().destroyWorld(world);
 }
@@ -662,6 +748,7 @@ static TofuBackend makeBackend() {
   backend.resetStats = resetStats;
   backend.memoryStats = getMemoryStats;
   backend.listDevices = listDevices;
+  backend.bring = bring;
   backend.repeat = repeat;
   backend.notice = getNotice;
   return backend;

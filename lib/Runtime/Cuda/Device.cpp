@@ -208,6 +208,12 @@ cudaEvent_t Device::getEvent(int64_t number) {
   return event;
 }
 
+bool Device::isAborted() const {
+  if (shared->processes && shared->processes->isNotified())
+    context->world->abort();
+  return context->world->isAborted();
+}
+
 /// Nothing hangs: a GPU that waits for one whose device has failed never ends
 /// what it does.
 bool Device::waitFor(cudaStream_t stream) {
@@ -224,7 +230,7 @@ bool Device::waitFor(cudaStream_t stream) {
                     "the GPU has not come to an end after " +
                         host::formatSeconds(timeout) +
                         "; this is the last collective that it was given");
-    if (!isGood || context->world->isAborted()) {
+    if (!isGood || isAborted()) {
       abortCommunicators();
       return false;
     }

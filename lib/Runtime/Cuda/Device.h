@@ -15,6 +15,7 @@
 #define TOFU_LIB_RUNTIME_CUDA_DEVICE_H
 
 #include "Kernels.h"
+#include "Processes.h"
 #include "Repetition.h"
 #include "World.h"
 
@@ -47,9 +48,15 @@ struct Shared {
   /// Whether GPUs can access each other's memory.
   bool reachesPeers = false;
   ncclUniqueId id;
+  /// Where each device has a process; else null.
+  std::shared_ptr<host::Processes> processes;
   /// Why runs aren't replayed.
   std::string notice;
 };
+
+/// The processes of the job that this one is part of; none if it is alone. The
+/// reason if they can't be found.
+std::string findProcesses(std::shared_ptr<host::Processes> &processes);
 
 /// An even collective that waits for the end of its group.
 struct PendingEven {
@@ -101,6 +108,9 @@ struct Device {
 
   cudaStream_t getStream(const TofuStream *stream) const;
   cudaEvent_t getEvent(int64_t number);
+
+  /// Whether the device must leave, for a failure of its own or of another one.
+  bool isAborted() const;
 
   /// Waits, and looks at what may have gone wrong meanwhile.
   bool waitFor(cudaStream_t stream);

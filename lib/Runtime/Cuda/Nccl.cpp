@@ -64,7 +64,7 @@ bool Device::settle(ncclResult_t begun, const std::vector<ncclComm_t> &used,
       isGood = fail(location, std::string(what) + " timed out after " +
                                   host::formatSeconds(timeout) +
                                   " waiting for the other devices");
-    isGood &= !context->world->isAborted();
+    isGood = isGood && !isAborted();
     std::this_thread::yield();
   }
   if (!isGood)

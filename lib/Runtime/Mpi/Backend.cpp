@@ -14,6 +14,7 @@
 // The library hides its symbols, but for what this declares.
 #pragma GCC visibility push(default)
 #include "Tofu/Runtime/Backend.h"
+#include "Processes.h"
 #pragma GCC visibility pop
 
 #include "Combine.h"
@@ -148,7 +149,7 @@ static TofuWorld *createWorld(const TofuWorldOptions *options, char *error,
 
 static TofuStatus run(TofuWorld *world, TofuBody body, void *user) {
   TofuStatus status = getHostBackend().run(world, body, user);
-  TofuStatus agreed = mpi::getJob(*world).agree(*world, status);
+  TofuStatus agreed = mpi::getJob(*world).agree(world->error, status);
   if (agreed == TOFU_FAILED)
     for (auto &context : world->contexts)
       if (context)
@@ -181,4 +182,10 @@ static TofuBackend makeBackend() {
 const TofuBackend *tofuGetBackend(void) {
   static const TofuBackend backend = makeBackend();
   return &backend;
+}
+
+Processes *tofuStartProcesses(char *error, int64_t errorBytes) {
+  std::string reason = Job::start();
+  std::snprintf(error, errorBytes, "%s", reason.c_str());
+  return reason.empty() ? new Job : nullptr;
 }

@@ -70,6 +70,12 @@ Job::Job() {
   MPI_Comm_set_errhandler(communicator, MPI_ERRORS_RETURN);
   MPI_Comm_rank(communicator, &self);
   MPI_Comm_size(communicator, &count);
+  MPI_Comm local;
+  MPI_Comm_split_type(communicator, MPI_COMM_TYPE_SHARED, self, MPI_INFO_NULL,
+                      &local);
+  MPI_Comm_rank(local, &localSelf);
+  MPI_Comm_size(local, &localCount);
+  MPI_Comm_free(&local);
 }
 
 Job::~Job() { MPI_Comm_free(&communicator); }
@@ -241,15 +247,25 @@ bool Job::waitForAgreement(bool isFailing) {
   }
 }
 
-/// Gives all the winner's error.
-std::string Job::shareError(int winner, const std::string &mine) {
-  std::string error = mine;
-  int64_t bytes = error.size();
+/// Gives all the winner's text.
+std::string Job::share(int winner, const std::string &mine) {
+  std::string text = mine;
+  int64_t bytes = text.size();
   MPI_Bcast(&bytes, 1, MPI_INT64_T, winner, communicator);
-  error.resize(bytes);
-  MPI_Bcast(error.data(), static_cast<int>(bytes), MPI_BYTE, winner,
+  text.resize(bytes);
+  MPI_Bcast(text.data(), static_cast<int>(bytes), MPI_BYTE, winner,
             communicator);
-  return error;
+  return text;
+}
+
+std::string Job::findFirst(const std::string &text) {
+  int mine = text.empty() ? count : self, first = count;
+  MPI_Allreduce(&mine, &first, 1, MPI_INT, MPI_MIN, communicator);
+  return first == count ? "" : share(first, text);
+}
+
+void Job::broadcast(void *memory, int64_t bytes) {
+  MPI_Bcast(memory, static_cast<int>(bytes), MPI_BYTE, 0, communicator);
 }
 
 void Job::cancelReceives() {
@@ -292,24 +308,24 @@ void Job::drain() {
   communicator = next;
 }
 
-TofuStatus Job::agree(TofuWorld &world, TofuStatus status) {
-  bool hasFailed = !world.error.empty();
+TofuStatus Job::agree(std::string &error, TofuStatus status) {
+  bool hasFailed = !error.empty();
   if (hasFailed)
     notifyOthers();
   vote = hasFailed ? self : count;
   if (status == TOFU_STUCK || !waitForAgreement(status != TOFU_OK)) {
     // Whoever is left says what it knows.
     if (!hasFailed)
-      world.error = "device " + std::to_string(self) +
-                    (status == TOFU_STUCK
-                         ? " doesn't end after another one has failed"
-                         : " waits for one that doesn't end after a failure");
+      error = "device " + std::to_string(self) +
+              (status == TOFU_STUCK
+                   ? " doesn't end after another one has failed"
+                   : " waits for one that doesn't end after a failure");
     return TOFU_STUCK;
   }
   if (winner == count)
     return TOFU_OK;
-  std::string error = shareError(winner, world.error);
-  world.error = self == 0 ? error : "";
+  std::string first = share(winner, error);
+  error = self == 0 ? first : "";
   drain();
   return TOFU_FAILED;
 }

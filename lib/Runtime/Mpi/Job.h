@@ -20,22 +20,25 @@
 #define TOFU_LIB_RUNTIME_MPI_JOB_H
 
 #include "Messages.h"
+#include "Processes.h"
 
 #include <mpi.h>
 
 namespace mlir::tofu::mpi {
 
-class Job {
+class Job : public host::Processes {
 public:
   /// Starts MPI, once for all worlds of the process. The reason if that fails.
   static std::string start();
 
   /// After `start`.
   Job();
-  ~Job();
+  ~Job() override;
 
-  int rank() const { return self; }
-  int numProcesses() const { return count; }
+  int rank() const override { return self; }
+  int numProcesses() const override { return count; }
+  int localRank() const override { return localSelf; }
+  int numLocal() const override { return localCount; }
 
   /// Sends and receives a device's messages of a collective. False if it must
   /// leave.
@@ -43,13 +46,12 @@ public:
                 const host::MessageStep &step, const char *outgoing,
                 char *incoming);
 
-  /// What all processes say of a run of which this one says `status`. Errors
-  /// are left to rank 0.
-  TofuStatus agree(TofuWorld &world, TofuStatus status);
-
-  /// Brings bytes from a rank to rank 0; the reason if that fails.
+  bool isNotified() override;
+  TofuStatus agree(std::string &error, TofuStatus status) override;
+  std::string findFirst(const std::string &text) override;
+  void broadcast(void *memory, int64_t bytes) override;
   std::string bring(int64_t device, void *memory, int64_t bytes,
-                    double timeoutSeconds);
+                    double timeoutSeconds) override;
 
 private:
   /// A message under way, or a piece of one.
@@ -66,15 +68,14 @@ private:
   bool test(std::string &error);
   bool wait(TofuContext &context, const host::Collective &collective);
   std::string describeWait() const;
-  bool isNotified();
   void notifyOthers();
   bool waitForAgreement(bool isFailing);
-  std::string shareError(int winner, const std::string &mine);
+  std::string share(int winner, const std::string &mine);
   void cancelReceives();
   void drain();
 
   MPI_Comm communicator = MPI_COMM_NULL;
-  int self = 0, count = 1;
+  int self = 0, count = 1, localSelf = 0, localCount = 1;
   std::vector<Transfer> transfers;
   /// Of the agreement, which may outlive the call.
   MPI_Request agreement = MPI_REQUEST_NULL;

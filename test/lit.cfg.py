@@ -63,6 +63,7 @@ def has_library(name):
 # here is counted as skipped; run-tests.py names the feature.
 features = {
     "cuda-toolkit": has_library("libtofu_runtime_cuda.so"),
+    "cuda-on-host": has_library("libtofu_runtime_cuda_on_host.so"),
     "cuda": has_library("libtofu_runtime_cuda.so") and os.path.exists("/dev/nvidia0"),
     "mpi": has_library("libtofu_runtime_mpi.so") and lit.util.which("mpirun"),
     "ptxas": toolkit,

@@ -345,7 +345,7 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t graph, cudaStream_t stream) {
 //===----------------------------------------------------------------------===//
 
 static cudaError_t reserve(void **memory, size_t bytes) {
-  *memory = std::malloc(bytes);
+  *memory = std::aligned_alloc(64, (bytes + 63) / 64 * 64);
   return *memory ? cudaSuccess : cudaErrorMemoryAllocation;
 }
 

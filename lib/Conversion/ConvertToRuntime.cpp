@@ -83,10 +83,11 @@ public:
             .Case<memref::AllocOp, memref::DeallocOp, GlobalMemoryOp,
                   cf::AssertOp, DeviceIdOp, ShardOffsetOp, ShardSizeOp,
                   ContractOp, CollectiveBufferOp, gpu::LaunchFuncOp,
-                  memref::LoadOp, memref::StoreOp, memref::GetGlobalOp, CallOp>(
-                [&](auto typed) { return rewrite(typed); });
+                  memref::LoadOp, memref::StoreOp, memref::GetGlobalOp>(
+                [&](auto typed) { return rewrite(typed); })
+            .Case<CallOp, func::CallOp>([&](auto) { return announceCall(op); });
     // The call itself comes later.
-    if (succeeded(result) && !isa<CallOp>(op))
+    if (succeeded(result) && !isa<CallOp, func::CallOp>(op))
       op->erase();
     return result;
   }
@@ -125,7 +126,7 @@ private:
   LogicalResult rewrite(memref::LoadOp op);
   LogicalResult rewrite(memref::StoreOp op);
   LogicalResult rewrite(memref::GetGlobalOp op);
-  LogicalResult rewrite(CallOp op);
+  LogicalResult announceCall(Operation *op);
 
   Value getStream(Operation *op);
 
@@ -428,9 +429,10 @@ LogicalResult Converter::rewrite(memref::GetGlobalOp op) {
   return success();
 }
 
-/// A function of the user's knows no stream.
-LogicalResult Converter::rewrite(CallOp op) {
-  calls.call(builder, op.getLoc(), "tofuSynchronize", {}, {});
+/// A function of the user's knows no stream, and even if it gets no memory, the
+/// runtime must know that the program depends on more than it has.
+LogicalResult Converter::announceCall(Operation *op) {
+  calls.call(builder, op->getLoc(), "tofuSynchronize", {}, {});
   return success();
 }
 

@@ -83,13 +83,26 @@ int64_t tofu::getElementBytes(Type type) {
   return type.isIndex() ? 8 : llvm::divideCeil(type.getIntOrFloatBitWidth(), 8);
 }
 
+/// Whether a function is called that isn't part of the program.
+static bool callsOutside(Operation *op) {
+  if (isa<CallOp>(op))
+    return true;
+  auto call = dyn_cast<func::CallOp>(op);
+  if (!call)
+    return false;
+  auto callee = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(
+      call, call.getCalleeAttr());
+  return callee && callee.isExternal();
+}
+
 bool tofu::callsRuntime(Operation *op, bool deviceMemory) {
   if (isa<memref::AllocOp, memref::DeallocOp, GlobalMemoryOp, cf::AssertOp,
           DeviceIdOp, ShardOffsetOp, ShardSizeOp, ContractOp,
           CollectiveBufferOp, gpu::LaunchFuncOp>(op))
     return true;
   return deviceMemory &&
-         isa<memref::LoadOp, memref::StoreOp, memref::GetGlobalOp, CallOp>(op);
+         (isa<memref::LoadOp, memref::StoreOp, memref::GetGlobalOp>(op) ||
+          callsOutside(op));
 }
 
 RuntimeCalls::RuntimeCalls(ModuleOp module)

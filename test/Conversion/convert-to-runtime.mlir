@@ -242,6 +242,27 @@ func.func private @cholesky() -> tensor<4xf32>
 
 // -----
 
+// Nor does one without memory, of which each call may give something else.
+// CHECK-LABEL:  func.func @outside_without_memory
+// CHECK-NOT:      tofuSynchronize
+// CHECK:          call @rand
+// DEVICE-LABEL: func.func @outside_without_memory
+// DEVICE-SAME:    %[[CONTEXT:[a-z0-9]+]]: !llvm.ptr
+// DEVICE-NEXT:    llvm.call @tofuSynchronize(%[[CONTEXT]])
+// DEVICE-NEXT:    call @rand
+// DEVICE-NEXT:    call @inside
+func.func @outside_without_memory(%context: !llvm.ptr) -> i32 {
+  %0 = func.call @rand() : () -> i32
+  func.call @inside() : () -> ()
+  return %0 : i32
+}
+func.func private @rand() -> i32
+func.func private @inside() {
+  return
+}
+
+// -----
+
 func.func @no_numbers(%context: !llvm.ptr) {
   // expected-error@+1 {{'memref.alloc' op cannot be allocated by the runtime: 'memref<4xvector<2xf32>>'}}
   %0 = memref.alloc() : memref<4xvector<2xf32>>

@@ -229,7 +229,9 @@ bool Device::waitFor(cudaStream_t stream) {
       isGood = fail(lastLocation,
                     "the GPU has not come to an end after " +
                         host::formatSeconds(timeout) +
-                        "; this is the last collective that it was given");
+                        (lastLocation ? "; this is the last collective that it "
+                                        "was given"
+                                      : ""));
     if (!isGood || isAborted()) {
       abortCommunicators();
       return false;

@@ -120,6 +120,9 @@ struct Device {
   /// while one is captured. False if the device must leave.
   bool obstruct(const char *location, const std::string &what);
   bool obstructCapture(const char *what);
+  /// The same of NCCL where this process has several GPUs: its documentation
+  /// warns that launches of their graphs may block each other.
+  bool obstructNccl(const char *location);
 
   /// Captures what is put on streams from here on.
   bool beginCapture();

@@ -69,7 +69,7 @@ bool NcclTransport::exchange(const host::MessageStep &step,
                              const char *outgoing, char *incoming) {
   if (step.sends.empty() && step.receives.empty())
     return true;
-  if (!check(ncclGroupStart()))
+  if (!device.obstructNccl(location) || !check(ncclGroupStart()))
     return false;
   bool good = true;
   for (const Message &message : step.sends) {

@@ -200,6 +200,8 @@ bool cuda::runEven(Device &device, cudaStream_t stream,
       return false;
   }
   const PendingEven &first = collectives.front();
+  if (!device.obstructNccl(first.location))
+    return false;
   const char *what = host::kindName(first.words[TOFU_EVEN_KIND]);
   if (!device.check(ncclGroupStart(), first.location, what))
     return false;

@@ -119,6 +119,12 @@ bool Device::obstructCapture(const char *what) {
   return !repetition.isCapturing || obstruct(nullptr, what);
 }
 
+bool Device::obstructNccl(const char *location) {
+  return shared->processes ||
+         obstruct(location, "graphs with NCCL may hang where a process has "
+                            "several GPUs; mpirun gives each one a process");
+}
+
 std::string Device::describePlace(const char *location) const {
   std::string place = "device " + std::to_string(context->device);
   if (location && *location)
@@ -153,6 +159,7 @@ bool Device::keepGraph(cudaError_t status) {
     setCounts(*context, repetition.counts);
     return false;
   }
+  repetition.lastLocation = lastLocation;
   repetition.counts = findAdded(*context, repetition.counts);
   for (auto &[memory, block] : blocks)
     if (block.isCaptured)
@@ -175,6 +182,7 @@ void Device::raisePeaks() {
 //===----------------------------------------------------------------------===//
 
 bool Device::replay() {
+  lastLocation = repetition.lastLocation;
   if (!check(cudaGraphLaunch(repetition.graph, streams[TOFU_COMPUTE]), nullptr,
              "a graph"))
     return false;

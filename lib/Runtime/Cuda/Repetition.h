@@ -60,6 +60,8 @@ struct Repetition {
   /// What the host has written to the device's memory, and the graph writes
   /// again.
   std::deque<std::vector<char>> written;
+  /// The last collective, for messages.
+  const char *lastLocation = nullptr;
   /// Blocks that the program has left, such as results.
   std::map<void *, Block> left;
   /// Before the captured run; afterwards what it has added.

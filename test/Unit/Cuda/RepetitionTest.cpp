@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Fake.h"
+#include "FakeProcesses.h"
 #include "TestWorld.h"
 
 #include "Tofu/Runtime/Execution.h"
@@ -66,38 +67,68 @@ struct Call {
   int calls = 0;
 };
 
-/// Devices that run a program again and again, each time with other inputs.
+/// Devices that run a program again and again, each time with other inputs. Of
+/// several, each is in a process of its own, or all are in this one.
 class Repeated : public testing::Test {
 protected:
   using Program = std::function<void(TofuContext *, Call &)>;
 
-  void open(int devices, double timeout = 60) {
+  void open(int devices, double timeout = 60, bool inProcesses = true) {
     numFakeGpus = devices;
-    world = std::make_unique<TestWorld>(devices, timeout);
     calls.assign(devices, {});
-    for (int64_t device = 0; device < devices; ++device)
+    worlds.clear();
+    worlds.resize(inProcesses ? devices : 1);
+    forEachWorld([&](int rank) {
+      worlds[rank] = std::make_unique<TestWorld>(devices, timeout);
+    });
+    for (int device = 0; device < devices; ++device)
       calls[device].input =
-          backend->allocate(world->context(device), sizeof(int64_t));
+          backend->allocate(getContext(device), sizeof(int64_t));
     numGraphLaunches = 0;
   }
   void TearDown() override {
     for (size_t device = 0; device < calls.size(); ++device)
-      backend->release(world->context(device), calls[device].input);
-    world.reset();
+      backend->release(getContext(device), calls[device].input);
+    forEachWorld([this](int rank) { worlds[rank].reset(); });
     numFakeGpus = 1;
     EXPECT_EQ(numNcclCommunicators, 0);
     EXPECT_EQ(takeNcclFaults(), std::vector<std::string>());
   }
 
+  /// Each in its process.
+  void forEachWorld(const std::function<void(int)> &visit) {
+    if (worlds.size() == 1)
+      visit(0);
+    else
+      runProcesses(static_cast<int>(worlds.size()), visit);
+  }
+  TestWorld &getWorld(int64_t device) {
+    return *worlds[worlds.size() == 1 ? 0 : device];
+  }
+  TofuContext *getContext(int64_t device) {
+    return getWorld(device).context(device);
+  }
+  /// What the first process says.
+  std::string getError() { return worlds.front()->error(); }
+
   /// Runs the program on those inputs.
   TofuStatus run(std::vector<int64_t> inputs) {
     for (size_t device = 0; device < calls.size(); ++device) {
-      TofuContext *context = world->context(device);
+      TofuContext *context = getContext(device);
       backend->reset(context);
       backend->copyIn(context, calls[device].input, &inputs[device],
                       sizeof(int64_t));
     }
-    return world->run([this](TofuContext *context, int64_t) {
+    std::vector<TofuStatus> statuses(worlds.size());
+    forEachWorld([&](int rank) { statuses[rank] = runWorld(*worlds[rank]); });
+    for (TofuStatus status : statuses)
+      EXPECT_EQ(status, statuses[0]);
+    return statuses[0];
+  }
+  TofuStatus runWorld(TestWorld &world) {
+    return world.run([this](TofuContext *context, int64_t device) {
+      if (device == absent)
+        return;
       if (before)
         before(context);
       backend->repeat(
@@ -114,17 +145,21 @@ protected:
     std::vector<int64_t> results;
     for (size_t device = 0; device < calls.size(); ++device) {
       results.emplace_back();
-      backend->copyOut(world->context(device), &results.back(),
+      backend->copyOut(getContext(device), &results.back(),
                        calls[device].result, sizeof(int64_t));
     }
     return results;
   }
-  std::string getNotice() { return backend->notice(world->getWorld()); }
+  std::string getNotice() {
+    return backend->notice(worlds.front()->getWorld());
+  }
 
   const TofuBackend *backend = tofuGetBackend();
-  std::unique_ptr<TestWorld> world;
+  std::vector<std::unique_ptr<TestWorld>> worlds;
   std::vector<Call> calls;
   Program program;
+  /// The device that doesn't run the program.
+  int64_t absent = -1;
   /// What a device does before the program.
   std::function<void(TofuContext *)> before;
 };
@@ -150,7 +185,7 @@ TEST_F(Repeated, ThirdRunIsAReplay) {
   open(1);
   program = computeLine;
   for (int64_t input : {1, 20, 300, 4000, 50000}) {
-    ASSERT_EQ(run({input}), TOFU_OK) << world->error();
+    ASSERT_EQ(run({input}), TOFU_OK) << getError();
     EXPECT_EQ(getResults(), (std::vector<int64_t>{2 * input + 1007}));
   }
   EXPECT_EQ(calls[0].calls, 2);
@@ -163,10 +198,10 @@ TEST_F(Repeated, MemoryIsCounted) {
   open(1);
   program = computeLine;
   for (int i = 0; i < 4; ++i) {
-    backend->reset(world->context(0));
-    backend->resetStats(world->context(0));
-    ASSERT_EQ(run({1}), TOFU_OK) << world->error();
-    TofuMemoryStats stats = world->memory(0);
+    backend->reset(getContext(0));
+    backend->resetStats(getContext(0));
+    ASSERT_EQ(run({1}), TOFU_OK) << getError();
+    TofuMemoryStats stats = getWorld(0).memory(0);
     EXPECT_EQ(stats.programBytes, 8);
     EXPECT_EQ(stats.peakProgramBytes, 24);
     EXPECT_EQ(stats.peakBytes, 32);
@@ -193,7 +228,7 @@ TEST_F(Repeated, GlobalsGoOn) {
   int64_t want = 5;
   for (int64_t input : {1, 20, 300, 4000}) {
     want += input;
-    ASSERT_EQ(run({input}), TOFU_OK) << world->error();
+    ASSERT_EQ(run({input}), TOFU_OK) << getError();
     EXPECT_EQ(getResults(), std::vector<int64_t>{want});
   }
   EXPECT_EQ(calls[0].calls, 2);
@@ -236,11 +271,11 @@ TEST_F(Repeated, Collectives) {
   open(2);
   program = addUp;
   for (int64_t input : {1, 20, 300, 4000}) {
-    backend->resetStats(world->context(0));
-    ASSERT_EQ(run({input, 2 * input}), TOFU_OK) << world->error();
+    backend->resetStats(getContext(0));
+    ASSERT_EQ(run({input, 2 * input}), TOFU_OK) << getError();
     EXPECT_EQ(getResults(), (std::vector<int64_t>{9 * input, 9 * input}));
     // Replays count what they do: one table, two calls.
-    std::vector<TofuCollectiveStats> stats = world->collectives(0);
+    std::vector<TofuCollectiveStats> stats = getWorld(0).collectives(0);
     ASSERT_EQ(stats.size(), 1u);
     EXPECT_EQ(stats[0].calls, 2);
     EXPECT_EQ(stats[0].dataBytes, 16);
@@ -249,6 +284,21 @@ TEST_F(Repeated, Collectives) {
   EXPECT_EQ(calls[0].calls, 2);
   EXPECT_EQ(calls[1].calls, 2);
   EXPECT_EQ(numGraphLaunches, 2 * 3);
+}
+
+/// Not if both are in one process.
+TEST_F(Repeated, CollectivesInOneProcess) {
+  open(2, 60, /*inProcesses=*/false);
+  program = addUp;
+  for (int64_t input : {1, 20, 300}) {
+    ASSERT_EQ(run({input, 2 * input}), TOFU_OK) << getError();
+    EXPECT_EQ(getResults(), (std::vector<int64_t>{9 * input, 9 * input}));
+  }
+  EXPECT_EQ(calls[0].calls, 3);
+  EXPECT_EQ(numGraphLaunches, 0);
+  EXPECT_EQ(getNotice(), "runs are not replayed as a graph of CUDA: device 0, "
+                         "there: graphs with NCCL may hang where a process has "
+                         "several GPUs; mpirun gives each one a process");
 }
 
 /// The program decides by what it has computed: each run is a call.
@@ -262,7 +312,7 @@ TEST_F(Repeated, ProgramReads) {
     writeMemory(context, nullptr, call.result, &sign, 8);
   };
   for (int64_t input : {1, 2, 3, 4}) {
-    ASSERT_EQ(run({input}), TOFU_OK) << world->error();
+    ASSERT_EQ(run({input}), TOFU_OK) << getError();
     EXPECT_EQ(getResults(), std::vector<int64_t>{input % 2 ? -1 : 1});
   }
   EXPECT_EQ(calls[0].calls, 4);
@@ -280,7 +330,7 @@ TEST_F(Repeated, OneDeviceWaits) {
       synchronizeDevice(context);
   };
   for (int64_t input : {1, 20, 300}) {
-    ASSERT_EQ(run({input, input}), TOFU_OK) << world->error();
+    ASSERT_EQ(run({input, input}), TOFU_OK) << getError();
     EXPECT_EQ(getResults(), (std::vector<int64_t>{6 * input, 6 * input}));
   }
   EXPECT_EQ(calls[0].calls, 3);
@@ -320,7 +370,7 @@ TEST_F(Repeated, ObstacleInTheCapturedRun) {
       addUp(context, call);
     };
     for (int64_t input : {1, 20, 300, 4000}) {
-      ASSERT_EQ(run({input, input}), TOFU_OK) << world->error();
+      ASSERT_EQ(run({input, input}), TOFU_OK) << getError();
       EXPECT_EQ(getResults(), (std::vector<int64_t>{6 * input, 6 * input}));
     }
     EXPECT_EQ(calls[0].calls, 4);
@@ -346,9 +396,9 @@ TEST_F(Repeated, CaptureFails) {
   int64_t global = 1;
   for (int64_t input : {1, 20, 300, 4000}) {
     global += input;
-    ASSERT_EQ(run({input}), TOFU_OK) << world->error();
+    ASSERT_EQ(run({input}), TOFU_OK) << getError();
     EXPECT_EQ(getResults(), std::vector<int64_t>{global + input});
-    EXPECT_EQ(world->memory(0).programBytes, 16);
+    EXPECT_EQ(getWorld(0).memory(0).programBytes, 16);
   }
   EXPECT_EQ(calls[0].calls, 5);
   EXPECT_EQ(getNotice(), "runs are not replayed as a graph of CUDA: device 0: "
@@ -362,7 +412,7 @@ TEST_F(Repeated, DeviceFails) {
   program = addUp;
   for (int failing : {0, 1, 2, 4}) {
     for (int i = 0; i < failing; ++i) {
-      ASSERT_EQ(run({1, 2}), TOFU_OK) << world->error();
+      ASSERT_EQ(run({1, 2}), TOFU_OK) << getError();
       EXPECT_EQ(getResults(), (std::vector<int64_t>{9, 9}));
     }
     before = [](TofuContext *context) {
@@ -370,11 +420,29 @@ TEST_F(Repeated, DeviceFails) {
         tofuFail(context, "no more", "there");
     };
     EXPECT_EQ(run({1, 2}), TOFU_FAILED);
-    EXPECT_EQ(world->error(), "device 1, there: no more");
+    EXPECT_EQ(getError(), "device 1, there: no more");
     before = nullptr;
   }
-  ASSERT_EQ(run({1, 2}), TOFU_OK) << world->error();
+  ASSERT_EQ(run({1, 2}), TOFU_OK) << getError();
   EXPECT_EQ(getResults(), (std::vector<int64_t>{9, 9}));
+}
+
+/// A device doesn't come, while the other one waits for it in a graph.
+TEST_F(Repeated, DeviceStaysAway) {
+  open(2, 0.2);
+  program = addUp;
+  for (int i = 0; i < 3; ++i)
+    ASSERT_EQ(run({1, 2}), TOFU_OK) << getError();
+  absent = 1;
+  EXPECT_EQ(run({1, 2}), TOFU_FAILED);
+  EXPECT_EQ(getError(),
+            "device 0, there: the GPU has not come to an end after 0.2 s; this "
+            "is the last collective that it was given");
+  absent = -1;
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_EQ(run({1, 2}), TOFU_OK) << getError();
+    EXPECT_EQ(getResults(), (std::vector<int64_t>{9, 9}));
+  }
 }
 
 /// The program itself fails while it is captured.
@@ -385,11 +453,11 @@ TEST_F(Repeated, FailsInTheCapturedRun) {
     if (call.calls == 2)
       tofuFail(context, "no more", "there");
   };
-  ASSERT_EQ(run({1}), TOFU_OK) << world->error();
+  ASSERT_EQ(run({1}), TOFU_OK) << getError();
   EXPECT_EQ(run({2}), TOFU_FAILED);
-  EXPECT_EQ(world->error(), "device 0, there: no more");
+  EXPECT_EQ(getError(), "device 0, there: no more");
   for (int64_t input : {1, 20, 300}) {
-    ASSERT_EQ(run({input}), TOFU_OK) << world->error();
+    ASSERT_EQ(run({input}), TOFU_OK) << getError();
     EXPECT_EQ(getResults(), (std::vector<int64_t>{2 * input + 1007}));
   }
   EXPECT_EQ(calls[0].calls, 4);

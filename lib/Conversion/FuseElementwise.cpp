@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "GenericInputs.h"
+#include "RowGroups.h"
 #include "Tofu/Conversion/Passes.h"
 #include "Tofu/Dialect/Structure.h"
 
@@ -144,8 +145,11 @@ struct FuseElementwise
       if (!isa<linalg::LinalgOp>(block->getParentOp()))
         blocks.push_back(block);
     });
-    for (Block *block : blocks)
+    for (Block *block : blocks) {
       fuseBlock(rewriter, *block);
+      if (rows)
+        fuseRows(rewriter, *block);
+    }
   }
 
 private:
@@ -162,6 +166,75 @@ private:
     }
   }
 
+  /// What one kernel will do row by row is computed again where it is read: it
+  /// then needn't be written.
+  void fuseRows(IRRewriter &rewriter, Block &block) {
+    for (const RowGroup &group : findRowGroupsOnTensors(block, reassociate)) {
+      SmallVector<Operation *> members;
+      for (const RowMember &member : group.getMembers())
+        members.push_back(member.op);
+      for (const RowMember &member : group.getMembers())
+        if (!member.hasValuePerRow())
+          if (auto producer = dyn_cast_or_null<linalg::GenericOp>(
+                  members[&member - group.getMembers().begin()]))
+            repeatInUsers(rewriter, producer, members);
+    }
+  }
+
+  /// Fuses `producer` into all of its users if all are among `members`, which
+  /// are replaced by what becomes of them.
+  void repeatInUsers(IRRewriter &rewriter, linalg::GenericOp producer,
+                     SmallVectorImpl<Operation *> &members) {
+    if (producer->use_empty() ||
+        !llvm::all_of(producer->getUses(), [&](OpOperand &use) {
+          return llvm::is_contained(members, use.getOwner()) && canRepeat(use);
+        }))
+      return;
+    int64_t numUsers =
+        DenseSet<Operation *>(producer->user_begin(), producer->user_end())
+            .size();
+    if ((numUsers - 1) * getBodyCost(producer) > maxRepeatedCost)
+      return;
+    while (!producer->use_empty()) {
+      auto consumer = cast<linalg::GenericOp>(*producer->user_begin());
+      Operation *&member = *llvm::find(members, consumer.getOperation());
+      member = repeatIn(rewriter, producer, consumer);
+      if (!member)
+        return;
+    }
+    rewriter.eraseOp(producer);
+  }
+
+  bool canRepeat(OpOperand &use) {
+    auto consumer = dyn_cast<linalg::GenericOp>(use.getOwner());
+    return consumer && consumer.isDpsInput(&use) && isFusable(consumer, &use) &&
+           isMemoryEffectFree(use.get().getDefiningOp());
+  }
+
+  /// Fuses a copy of `producer` into `consumer`.
+  linalg::GenericOp repeatIn(IRRewriter &rewriter, linalg::GenericOp producer,
+                             linalg::GenericOp consumer) {
+    rewriter.setInsertionPoint(consumer);
+    Operation *copy = rewriter.clone(*producer);
+    rewriter.modifyOpInPlace(consumer, [&] {
+      for (OpOperand &operand : consumer->getOpOperands())
+        if (auto result = dyn_cast<OpResult>(operand.get()))
+          if (result.getOwner() == producer)
+            operand.set(copy->getResult(result.getResultNumber()));
+    });
+    while (consumer && !copy->use_empty()) {
+      OpOperand *read =
+          llvm::find_if(consumer->getOpOperands(), [&](OpOperand &operand) {
+            return operand.get().getDefiningOp() == copy;
+          });
+      bool isLast = countUses(consumer, copy) == 1;
+      consumer = fuse(rewriter, consumer, read);
+      if (isLast)
+        break;
+    }
+    return consumer ? simplifyInputs(rewriter, consumer) : consumer;
+  }
+
   /// Fuses one producer of `consumer` into it; null if none is worth it.
   linalg::GenericOp fuseOne(IRRewriter &rewriter, linalg::GenericOp consumer) {
     for (OpOperand *operand : consumer.getDpsInputOperands()) {
@@ -173,7 +246,8 @@ private:
     return {};
   }
 
-  bool isWorthFusing(linalg::GenericOp consumer, OpOperand *operand) {
+  /// True if the producer can be fused at all, and not too much comes together.
+  bool isFusable(linalg::GenericOp consumer, OpOperand *operand) {
     auto producer = operand->get().getDefiningOp<linalg::GenericOp>();
     if (!producer || producer->getBlock() != consumer->getBlock() ||
         !linalg::areElementwiseOpsFusable(operand))
@@ -190,9 +264,15 @@ private:
     // An assertion holds for every element, read or not.
     if (!isMemoryEffectFree(producer) && !map.isPermutation())
       return false;
-    int64_t cost = getBodyCost(producer);
-    if (cost + getBodyCost(consumer) > maxBodyCost)
+    return getBodyCost(producer) + getBodyCost(consumer) <= maxBodyCost;
+  }
+
+  bool isWorthFusing(linalg::GenericOp consumer, OpOperand *operand) {
+    if (!isFusable(consumer, operand))
       return false;
+    auto producer = operand->get().getDefiningOp<linalg::GenericOp>();
+    AffineMap map = consumer.getMatchingIndexingMap(operand);
+    int64_t cost = getBodyCost(producer);
     bool once = readsOnce(consumer, operand);
     if (isUsedOnlyBy(producer, consumer))
       return once || cost <= cheapCost;

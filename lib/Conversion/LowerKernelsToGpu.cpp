@@ -17,11 +17,12 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "GpuKernels.h"
 #include "GuardAssertions.h"
 #include "RuntimeCalls.h"
 #include "ThreadPlan.h"
 #include "Tofu/Conversion/Passes.h"
-#include "Tofu/Dialect/Combiners.h"
+#include "Tofu/Dialect/Tofu.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
@@ -41,18 +42,6 @@ namespace mlir::tofu {
 
 using namespace mlir;
 using namespace mlir::tofu;
-
-/// `a`, in the place of what is there already, and `b` as output `output` of
-/// `op` combines them.
-static Value cloneCombiner(OpBuilder &builder, linalg::LinalgOp op,
-                           Operation *combiner, unsigned output, Value a,
-                           Value b) {
-  bool isFirst = combiner->getOperand(0) == op.getRegionOutputArgs()[output];
-  IRMapping mapping;
-  mapping.map(combiner->getOperand(0), isFirst ? a : b);
-  mapping.map(combiner->getOperand(1), isFirst ? b : a);
-  return builder.clone(*combiner, mapping)->getResult(0);
-}
 
 //===----------------------------------------------------------------------===//
 // The kernel
@@ -82,14 +71,12 @@ private:
   Value compare(arith::CmpIPredicate predicate, Value a, Value b) {
     return arith::CmpIOp::create(builder, loc, predicate, a, b);
   }
-  Value getProduct(ArrayRef<unsigned> groups);
-  void setIterations(Value number, ArrayRef<unsigned> groups);
   void emitNeighbours();
   void emitShared(Value inside, Value part);
   SmallVector<Value> emitShare(Value inside, Value part);
-  void combineShares();
-  Value combine(unsigned output, Value a, Value b);
-  Value getNeutralValue(unsigned output);
+  Value combine(unsigned output, Value a, Value b) {
+    return cloneCombiner(builder, op, combiners[output], output, a, b);
+  }
 
   OpBuilder &builder;
   Location loc;
@@ -106,32 +93,6 @@ private:
 };
 
 } // namespace
-
-Value KernelEmitter::getProduct(ArrayRef<unsigned> groups) {
-  Value product = nest.getOne();
-  for (unsigned group : groups)
-    product =
-        builder.createOrFold<arith::MulIOp>(loc, product, nest.getBound(group));
-  return product;
-}
-
-/// Takes a number apart into the iterations of groups, the last one fastest.
-void KernelEmitter::setIterations(Value number, ArrayRef<unsigned> groups) {
-  SmallVector<unsigned> varying;
-  for (unsigned group : groups)
-    if (getConstantIntValue(nest.getBound(group)) != 1)
-      varying.push_back(group);
-  for (auto [i, group] : llvm::enumerate(llvm::reverse(varying))) {
-    if (i + 1 == varying.size()) {
-      nest.setIteration(group, number);
-      break;
-    }
-    Value bound = nest.getBound(group);
-    nest.setIteration(group,
-                      arith::RemUIOp::create(builder, loc, number, bound));
-    number = arith::DivUIOp::create(builder, loc, number, bound);
-  }
-}
 
 void KernelEmitter::emit() {
   for (unsigned group = 0; group < plan.nest.groups.size(); ++group)
@@ -164,8 +125,8 @@ void KernelEmitter::emit() {
   Value first = arith::MulIOp::create(builder, loc, block, constant(elements));
   Value element = arith::AddIOp::create(builder, loc, first, inBlock);
   Value inside =
-      compare(arith::CmpIPredicate::ult, element, getProduct(gridGroups));
-  setIterations(element, gridGroups);
+      compare(arith::CmpIPredicate::ult, element, nest.getProduct(gridGroups));
+  nest.setIterations(element, gridGroups);
   if (part)
     partialIndex = arith::AddIOp::create(
         builder, loc,
@@ -199,32 +160,15 @@ void KernelEmitter::emitNeighbours() {
   }
 }
 
-/// What a share starts from. Not all combinations of numbers with infinity are
-/// the number where NaN gives way; those with NaN are.
-Value KernelEmitter::getNeutralValue(unsigned output) {
-  Combiner combiner = getCombiner(combiners[output]);
-  Type type = combiners[output]->getResult(0).getType();
-  if (combiner != Combiner::MinNum && combiner != Combiner::MaxNum)
-    return createNeutralScalar(builder, loc, type, combiner);
-  auto real = cast<FloatType>(type);
-  return arith::ConstantOp::create(
-      builder, loc,
-      FloatAttr::get(real, APFloat::getNaN(real.getFloatSemantics())));
-}
-
-Value KernelEmitter::combine(unsigned output, Value a, Value b) {
-  return cloneCombiner(builder, op, combiners[output], output, a, b);
-}
-
 /// Emits a thread's part of the reductions of its element; nothing if it is
 /// outside of the grid. `part` is the number of the block among those of the
 /// element, if there are several.
 SmallVector<Value> KernelEmitter::emitShare(Value inside, Value part) {
   Value length = arith::SelectOp::create(
-      builder, loc, inside, getProduct(innerGroups), nest.getZero());
+      builder, loc, inside, nest.getProduct(innerGroups), nest.getZero());
   SmallVector<Value> neutral;
-  for (unsigned output = 0; output < combiners.size(); ++output)
-    neutral.push_back(getNeutralValue(output));
+  for (Operation *combiner : combiners)
+    neutral.push_back(createNeutralShare(builder, loc, combiner));
   Value first = sharer;
   if (part)
     first = arith::AddIOp::create(
@@ -236,37 +180,19 @@ SmallVector<Value> KernelEmitter::emitShare(Value inside, Value part) {
       constant(plan.threadsPerElement * plan.blocksPerElement), neutral);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(loop.getBody());
-  setIterations(loop.getInductionVar(), innerGroups);
+  nest.setIterations(loop.getInductionVar(), innerGroups);
   scf::YieldOp::create(builder, loc, nest.emitBody(loop.getRegionIterArgs()));
   for (unsigned group : innerGroups)
     nest.setIteration(group, nest.getZero());
   return loop.getResults();
 }
 
-/// Combines the shares of each element as a tree, into that of sharer 0.
-void KernelEmitter::combineShares() {
-  int64_t step = plan.sharersAreNeighbours ? 1 : plan.elementsPerBlock();
-  for (int64_t half = plan.threadsPerElement / 2; half > 0; half /= 2) {
-    gpu::BarrierOp::create(builder, loc);
-    Value combines = compare(arith::CmpIPredicate::ult, sharer, constant(half));
-    auto branch = scf::IfOp::create(builder, loc, combines, /*hasElse=*/false);
-    OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPointToStart(branch.thenBlock());
-    Value other =
-        arith::AddIOp::create(builder, loc, thread, constant(half * step));
-    for (auto [output, memory] : llvm::enumerate(shared)) {
-      Value a = memref::LoadOp::create(builder, loc, memory, thread);
-      Value b = memref::LoadOp::create(builder, loc, memory, other);
-      memref::StoreOp::create(builder, loc, combine(output, a, b), memory,
-                              thread);
-    }
-  }
-}
-
 void KernelEmitter::emitShared(Value inside, Value part) {
   for (auto [share, memory] : llvm::zip_equal(emitShare(inside, part), shared))
     memref::StoreOp::create(builder, loc, share, memory, thread);
-  combineShares();
+  int64_t step = plan.sharersAreNeighbours ? 1 : plan.elementsPerBlock();
+  combineShares(builder, op, combiners, shared, {thread, sharer, step},
+                plan.threadsPerElement);
   Value isFirst = compare(arith::CmpIPredicate::eq, sharer, nest.getZero());
   Value stores = arith::AndIOp::create(builder, loc, isFirst, inside);
   auto branch = scf::IfOp::create(builder, loc, stores, /*hasElse=*/false);
@@ -286,23 +212,6 @@ void KernelEmitter::emitShared(Value inside, Value part) {
 // The launch
 //===----------------------------------------------------------------------===//
 
-/// Constants are made anew in the kernel.
-static bool isConstant(Value value) {
-  Operation *op = value.getDefiningOp();
-  return op && op->hasTrait<OpTrait::ConstantLike>();
-}
-
-/// Where all of `op`'s memory is not aliased by other arguments of the
-/// function, as the function says.
-static bool isUnaliased(Value value) {
-  auto arg = dyn_cast<BlockArgument>(value);
-  auto function = arg ? dyn_cast<func::FuncOp>(arg.getOwner()->getParentOp())
-                      : func::FuncOp();
-  return function &&
-         function.getArgAttr(arg.getArgNumber(),
-                             LLVM::LLVMDialect::getNoAliasAttrName());
-}
-
 namespace {
 
 /// Moves one operation to a kernel and puts its launch in its place.
@@ -315,8 +224,7 @@ public:
   /// True if the kernel can start from the fill's value.
   bool takesFill() const { return visitsOutputsOnce(op, plan.nest); }
 
-  LogicalResult launch(gpu::GPUModuleOp module, SymbolTable &symbols,
-                       StringRef name);
+  LogicalResult launch(SymbolTable &symbols, StringRef name);
 
   /// What is still to be done after the launch: combines what blocks have. Null
   /// if nothing is.
@@ -369,18 +277,15 @@ void Launcher::collectArguments() {
     if (auto value = dyn_cast<Value>(size))
       values.insert(value);
   for (Value value : values)
-    (isConstant(value) ? constants : arguments).insert(value);
+    (isConstantInKernel(value) ? constants : arguments).insert(value);
 }
 
 SmallVector<Type> Launcher::getSharedTypes() {
   SmallVector<Type> types;
   if (plan.threadsPerElement == 1)
     return types;
-  auto space = gpu::AddressSpaceAttr::get(
-      op.getContext(), gpu::GPUDialect::getWorkgroupAddressSpace());
   for (BlockArgument arg : op.getRegionOutputArgs())
-    types.push_back(MemRefType::get({kBlockSize}, arg.getType(),
-                                    MemRefLayoutAttrInterface(), space));
+    types.push_back(getSharedType(arg.getType()));
   return types;
 }
 
@@ -536,8 +441,7 @@ void Launcher::checkFlag(Value flag, Assertions &assertions) {
   assertions.check(host, failed);
 }
 
-LogicalResult Launcher::launch(gpu::GPUModuleOp module, SymbolTable &symbols,
-                               StringRef name) {
+LogicalResult Launcher::launch(SymbolTable &symbols, StringRef name) {
   Assertions assertions(op);
   collectSizes();
   collectArguments();
@@ -547,29 +451,11 @@ LogicalResult Launcher::launch(gpu::GPUModuleOp module, SymbolTable &symbols,
   if (!assertions.empty())
     operands.push_back(makeFlag());
 
-  OpBuilder builder(op.getContext());
-  auto kernel = gpu::GPUFuncOp::create(
-      builder, loc, name,
-      builder.getFunctionType(ValueRange(operands).getTypes(), {}),
-      getSharedTypes());
-  kernel->setAttr(gpu::GPUDialect::getKernelFuncAttrName(),
-                  builder.getUnitAttr());
-  kernel.setKnownBlockSize(
-      ArrayRef<int32_t>{static_cast<int32_t>(kBlockSize), 1, 1});
-  symbols.insert(kernel);
-  for (auto [i, value] : llvm::enumerate(arguments))
-    if (isUnaliased(value))
-      kernel.setArgAttr(i, LLVM::LLVMDialect::getNoAliasAttrName(),
-                        builder.getUnitAttr());
+  gpu::GPUFuncOp kernel =
+      createKernel(loc, symbols, name, operands, getSharedTypes());
   if (failed(buildKernel(kernel, assertions)))
     return failure();
-
-  Value one = arith::ConstantIndexOp::create(host, loc, 1);
-  Value threads = arith::ConstantIndexOp::create(host, loc, kBlockSize);
-  gpu::LaunchFuncOp::create(host, loc, kernel,
-                            gpu::KernelDim3{getNumBlocks(), one, one},
-                            gpu::KernelDim3{threads, one, one},
-                            /*dynamicSharedMemorySize=*/Value(), operands);
+  createLaunch(host, loc, kernel, getNumBlocks(), operands);
   if (!assertions.empty())
     checkFlag(operands.back(), assertions);
   return success();
@@ -582,9 +468,16 @@ struct LowerKernelsToGpu
   using LowerKernelsToGpuBase::LowerKernelsToGpuBase;
 
   void runOnOperation() override {
+    SmallVector<func::FuncOp> ofRows;
     SmallVector<linalg::LinalgOp> ops;
-    getOperation().walk([&](linalg::LinalgOp op) { ops.push_back(op); });
-    if (ops.empty())
+    for (auto function : getOperation().getOps<func::FuncOp>())
+      if (function->hasAttr(TofuDialect::kRowLoops))
+        ofRows.push_back(function);
+    getOperation().walk([&](linalg::LinalgOp op) {
+      if (!llvm::is_contained(ofRows, op->getParentOfType<func::FuncOp>()))
+        ops.push_back(op);
+    });
+    if (ops.empty() && ofRows.empty())
       return;
     Builder builder(&getContext());
     getOperation()->setAttr(gpu::GPUDialect::getContainerModuleAttrName(),
@@ -594,34 +487,39 @@ struct LowerKernelsToGpu
         gpu::GPUModuleOp::create(atStart, getOperation().getLoc(), "kernels");
     SymbolTable(getOperation()).insert(module);
     SymbolTable symbols(module);
+    for (func::FuncOp function : ofRows) {
+      if (failed(lowerRows(function, symbols, reassociate)))
+        return signalPassFailure();
+      ++numKernels;
+    }
     for (unsigned i = 0; i < ops.size(); ++i) {
       linalg::FillOp fill =
           i + 1 < ops.size() ? getStart(ops[i], ops[i + 1]) : linalg::FillOp();
       i += fill ? 1 : 0;
-      if (failed(lower(ops[i], fill, module, symbols)))
+      if (failed(lower(ops[i], fill, symbols)))
         return signalPassFailure();
     }
   }
 
 private:
   LogicalResult lower(linalg::LinalgOp op, linalg::FillOp fill,
-                      gpu::GPUModuleOp module, SymbolTable &symbols) {
+                      SymbolTable &symbols) {
     if (!op.hasPureBufferSemantics())
       return op->emitOpError("is not on buffers");
     auto function = op->getParentOfType<func::FuncOp>();
     if (!function)
       return op->emitOpError("is not in a function");
     if (fill && !Launcher(op, fill, reassociate).takesFill()) {
-      if (failed(lower(fill, {}, module, symbols)))
+      if (failed(lower(fill, {}, symbols)))
         return failure();
       fill = {};
     }
     Launcher launcher(op, fill, reassociate);
-    if (failed(launcher.launch(module, symbols, function.getName())))
+    if (failed(launcher.launch(symbols, function.getName())))
       return failure();
     if (linalg::GenericOp rest = launcher.combinePartials()) {
       launcher.freePartials();
-      if (failed(lower(rest, fill, module, symbols)))
+      if (failed(lower(rest, fill, symbols)))
         return failure();
       fill = {};
     }

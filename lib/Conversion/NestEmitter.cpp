@@ -116,6 +116,29 @@ void NestEmitter::setIteration(unsigned group, Value first, int64_t more) {
                         .getResult();
 }
 
+void NestEmitter::setIterations(Value number, ArrayRef<unsigned> groups) {
+  SmallVector<unsigned> varying;
+  for (unsigned group : groups)
+    if (getConstantIntValue(bounds[group]) != 1)
+      varying.push_back(group);
+  for (auto [i, group] : llvm::enumerate(llvm::reverse(varying))) {
+    if (i + 1 == varying.size()) {
+      setIteration(group, number);
+      break;
+    }
+    setIteration(group,
+                 arith::RemUIOp::create(builder, loc, number, bounds[group]));
+    number = arith::DivUIOp::create(builder, loc, number, bounds[group]);
+  }
+}
+
+Value NestEmitter::getProduct(ArrayRef<unsigned> groups) {
+  Value product = one;
+  for (unsigned group : groups)
+    product = builder.createOrFold<arith::MulIOp>(loc, product, bounds[group]);
+  return product;
+}
+
 NestEmitter::Access NestEmitter::makeAccess(OpOperand &operand) {
   Access access{&operand, viewAsBytes(builder, loc, operand.get()), {}, false};
   if (!isa<MemRefType>(access.buffer.getType()))

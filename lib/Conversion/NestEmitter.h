@@ -57,6 +57,12 @@ public:
   /// constant, from which LLVM sees that they are neighbours.
   void setIteration(unsigned group, Value first, int64_t more = 0);
 
+  /// Takes a number apart into the iterations of groups, the last one fastest.
+  void setIterations(Value number, ArrayRef<unsigned> groups);
+
+  /// The number of iterations of groups together.
+  Value getProduct(ArrayRef<unsigned> groups);
+
   Value getIteration(unsigned group) const {
     return firsts[plan.groups[group].back()];
   }

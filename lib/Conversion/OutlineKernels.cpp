@@ -14,7 +14,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "BufferLifetimes.h"
+#include "RowGroups.h"
 #include "Tofu/Conversion/Passes.h"
+#include "Tofu/Dialect/Tofu.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
@@ -36,9 +38,22 @@ namespace mlir::tofu {
 using namespace mlir;
 using namespace mlir::tofu;
 
+namespace {
+
 /// Operations that become one kernel: a linalg operation, perhaps after the
-/// fill of its output.
-using Group = SmallVector<Operation *, 2>;
+/// fill of its output, or several over the same rows.
+struct Group {
+  SmallVector<Operation *, 2> ops;
+  /// Of several over the same rows, those of the first one; otherwise empty.
+  SmallVector<int64_t> rowLoops;
+  /// Memory that only they use, and reshapes of buffers that they see, in
+  /// order.
+  SmallVector<Operation *> views;
+
+  Operation *getLast() const { return ops.back(); }
+};
+
+} // namespace
 
 /// True if `op` reads as its initial value just what `fill` wrote, so that one
 /// loop nest can do both.
@@ -69,22 +84,182 @@ static bool isTouchedBetween(const BufferLifetimes &lifetimes, Value buffer,
   return false;
 }
 
-/// The linalg operations of a block in groups, in order.
+/// True if different roots of this kind are different memory: allocations,
+/// constants and the arguments of an entry point, but not what comes from an
+/// enclosing block or a caller.
+static bool isDistinct(Value root) {
+  auto arg = dyn_cast<BlockArgument>(root);
+  if (!arg)
+    return isa<memref::AllocOp, memref::GetGlobalOp>(root.getDefiningOp());
+  auto function = dyn_cast<func::FuncOp>(arg.getOwner()->getParentOp());
+  return function && function.isPublic() && arg.getOwner()->isEntryBlock();
+}
+
+//===----------------------------------------------------------------------===//
+// Operations over the same rows
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// Which operations of a block on buffers may be done together.
+class BufferSurroundings : public RowSurroundings {
+public:
+  BufferSurroundings(const BufferLifetimes &lifetimes, Block &block)
+      : lifetimes(lifetimes), block(block) {}
+
+  bool separates(const RowGroup &group, Operation &op) override {
+    // Memory is freed after the group, then.
+    if (isa<memref::AllocOp, memref::DeallocOp>(op))
+      return false;
+    if (!canPassRows(op))
+      return true;
+    return !isMemoryEffectFree(&op) && conflicts(group, op, /*asMember=*/false);
+  }
+
+  bool fits(const RowGroup &group, linalg::LinalgOp op,
+            SmallVectorImpl<linalg::FillOp> &fills) override {
+    if (!op.hasPureBufferSemantics() ||
+        conflicts(group, *op, /*asMember=*/true))
+      return false;
+    for (OpOperand &init : op.getDpsInitsMutable())
+      fills.push_back(findFill(op, init));
+    return true;
+  }
+
+private:
+  /// The fill that an output of `op` starts from, if it can be done right
+  /// before.
+  linalg::FillOp findFill(linalg::LinalgOp op, OpOperand &init) {
+    linalg::FillOp last;
+    for (Operation *user : init.get().getUsers()) {
+      auto fill = dyn_cast<linalg::FillOp>(user);
+      if (fill && fill->getBlock() == &block && completes(fill, op) &&
+          op.payloadUsesValueFromOperand(&init) && fill->isBeforeInBlock(op) &&
+          (!last || last->isBeforeInBlock(fill)))
+        last = fill;
+    }
+    return last && !isTouchedBetween(lifetimes, init.get(), last, op)
+               ? last
+               : linalg::FillOp();
+  }
+
+  static bool mayWrite(Operation &op, Value buffer) {
+    auto destination = dyn_cast<DestinationStyleOpInterface>(op);
+    return !destination ||
+           llvm::is_contained(destination.getDpsInits(), buffer);
+  }
+
+  /// True if the order of the group and of `op` matters, as far as this can be
+  /// told from which memory they use. A member may use the group's buffers, but
+  /// not other parts of their memory.
+  bool conflicts(const RowGroup &group, Operation &op, bool asMember) {
+    SetVector<Value> used(op.operand_begin(), op.operand_end());
+    getUsedValuesDefinedAbove(op.getRegions(), used);
+    for (Value buffer : used) {
+      if (!isa<BaseMemRefType>(buffer.getType()))
+        continue;
+      Value slot = skipUnitReshapes(buffer);
+      for (auto &[other, use] : group.getSlots())
+        if (!(asMember && other == slot) &&
+            (use.isWritten || mayWrite(op, buffer)) && mayBeSame(other, slot))
+          return true;
+    }
+    return false;
+  }
+
+  bool mayBeSame(Value a, Value b) {
+    for (Value first : lifetimes.getRoots(a))
+      for (Value second : lifetimes.getRoots(b))
+        if (first == second || !areApart(first, second))
+          return true;
+    return false;
+  }
+
+  /// What is allocated in the block isn't what came from outside.
+  bool areApart(Value a, Value b) {
+    return isAllocatedHere(a) || isAllocatedHere(b) ||
+           (isDistinct(a) && isDistinct(b));
+  }
+
+  bool isAllocatedHere(Value root) {
+    Operation *op = root.getDefiningOp();
+    return isa_and_nonnull<memref::AllocOp>(op) && op->getBlock() == &block;
+  }
+
+  const BufferLifetimes &lifetimes;
+  Block &block;
+};
+
+} // namespace
+
+/// Adds what `value` is a reshape of, up to `slot`, and the reshapes.
+static void addViews(Value value, Value slot, SetVector<Operation *> &views) {
+  if (value == slot)
+    return;
+  Operation *view = value.getDefiningOp();
+  addViews(view->getOperand(0), slot, views);
+  views.insert(view);
+}
+
+/// True if `ops`, reshapes and deallocations are all that use `value`.
+static bool isUsedOnlyBy(Value value, ArrayRef<Operation *> ops) {
+  return llvm::all_of(value.getUsers(), [&](Operation *user) {
+    if (llvm::is_contained(ops, user) || isa<memref::DeallocOp>(user))
+      return true;
+    return user->getNumResults() == 1 &&
+           isa<MemRefType>(user->getResult(0).getType()) &&
+           skipUnitReshapes(user->getResult(0)) == skipUnitReshapes(value) &&
+           isUsedOnlyBy(user->getResult(0), ops);
+  });
+}
+
+static Group makeGroup(const RowGroup &rows) {
+  Group group;
+  for (const RowMember &member : rows.getMembers()) {
+    for (linalg::FillOp fill : member.fills)
+      if (fill && !llvm::is_contained(group.ops, fill.getOperation()))
+        group.ops.push_back(fill);
+    group.ops.push_back(member.op);
+  }
+  llvm::append_range(group.rowLoops, rows.getMembers().front().rowLoops);
+  SetVector<Operation *> views;
+  Block *block = group.getLast()->getBlock();
+  for (auto &[slot, use] : rows.getSlots()) {
+    auto alloc = slot.getDefiningOp<memref::AllocOp>();
+    if (alloc && use.isMadePerRow && alloc->getBlock() == block &&
+        isUsedOnlyBy(slot, group.ops))
+      views.insert(alloc);
+  }
+  for (Operation *op : group.ops)
+    for (Value operand : op->getOperands())
+      if (isa<MemRefType>(operand.getType()))
+        addViews(operand, skipUnitReshapes(operand), views);
+  group.views = views.takeVector();
+  return group;
+}
+
+//===----------------------------------------------------------------------===//
+// Groups
+//===----------------------------------------------------------------------===//
+
+/// The linalg operations of a block in groups, in order; without those among
+/// `taken`.
 static SmallVector<Group> collectGroups(const BufferLifetimes &lifetimes,
-                                        Block &block) {
+                                        Block &block,
+                                        const DenseSet<Operation *> &taken) {
   SmallVector<Group> groups;
   for (Operation &op : block) {
     auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
-    if (!linalgOp || !linalgOp.hasPureBufferSemantics())
+    if (!linalgOp || !linalgOp.hasPureBufferSemantics() || taken.contains(&op))
       continue;
-    auto fill = groups.empty() || groups.back().size() > 1
+    auto fill = groups.empty() || groups.back().ops.size() > 1
                     ? linalg::FillOp()
-                    : dyn_cast<linalg::FillOp>(groups.back().front());
+                    : dyn_cast<linalg::FillOp>(groups.back().ops.front());
     if (fill && completes(fill, linalgOp) &&
         !isTouchedBetween(lifetimes, fill.getOutputs()[0], fill, &op))
-      groups.back().push_back(&op);
+      groups.back().ops.push_back(&op);
     else
-      groups.push_back({&op});
+      groups.push_back({{&op}, {}, {}});
   }
   return groups;
 }
@@ -98,15 +273,18 @@ static bool isConstant(Value value) {
 /// The values that the group uses, once each.
 static SetVector<Value> collectValues(const Group &group) {
   SetVector<Value> values;
-  for (Operation *op : group) {
+  for (Operation *op : llvm::concat<Operation *const>(group.views, group.ops)) {
     values.insert(op->operand_begin(), op->operand_end());
     getUsedValuesDefinedAbove(op->getRegions(), values);
   }
+  values.remove_if([&](Value value) {
+    return llvm::is_contained(group.views, value.getDefiningOp());
+  });
   return values;
 }
 
 static bool canFail(const Group &group) {
-  return llvm::any_of(group, [](Operation *op) {
+  return llvm::any_of(group.ops, [](Operation *op) {
     return op->walk([](cf::AssertOp) { return WalkResult::interrupt(); })
         .wasInterrupted();
   });
@@ -127,6 +305,8 @@ static bool isStatic(Type type) {
 namespace {
 
 struct OutlineKernels : public tofu::impl::OutlineKernelsBase<OutlineKernels> {
+  using OutlineKernelsBase::OutlineKernelsBase;
+
   void runOnOperation() override {
     SymbolTable symbols(getOperation());
     SmallVector<func::FuncOp> functions(getOperation().getOps<func::FuncOp>());
@@ -140,7 +320,18 @@ struct OutlineKernels : public tofu::impl::OutlineKernelsBase<OutlineKernels> {
 private:
   void outlineBlock(SymbolTable &symbols, Block &block) {
     BufferLifetimes lifetimes(block);
-    for (const Group &group : collectGroups(lifetimes, block))
+    SmallVector<Group> groups;
+    DenseSet<Operation *> taken;
+    BufferSurroundings surroundings(lifetimes, block);
+    if (rows)
+      for (const RowGroup &found :
+           findRowGroups(block, reassociate, surroundings)) {
+        groups.push_back(makeGroup(found));
+        taken.insert(groups.back().ops.begin(), groups.back().ops.end());
+        ++numRowKernels;
+      }
+    llvm::append_range(groups, collectGroups(lifetimes, block, taken));
+    for (const Group &group : groups)
       outline(symbols, lifetimes, group);
   }
 
@@ -157,7 +348,7 @@ private:
     kernel->print(os, OpPrintingFlags().useLocalScope().assumeVerified());
     // The message of a failed assertion names the place in the program.
     if (canFail(group))
-      group.back()->getLoc().print(os);
+      group.getLast()->getLoc().print(os);
     auto [it, isNew] = kernels.try_emplace(text, kernel);
     if (isNew) {
       symbols.insert(kernel);
@@ -166,17 +357,50 @@ private:
       kernel->erase();
       ++numShared;
     }
-    OpBuilder builder(group.back());
-    func::CallOp::create(builder, group.back()->getLoc(), it->second,
-                         arguments);
-    for (Operation *op : llvm::reverse(group))
+    OpBuilder builder(group.getLast());
+    auto call = func::CallOp::create(builder, group.getLast()->getLoc(),
+                                     it->second, arguments);
+    if (!group.rowLoops.empty())
+      moveDeallocs(lifetimes, group, call);
+    for (Operation *op : llvm::reverse(group.ops))
       op->erase();
+    for (Operation *view : llvm::reverse(group.views))
+      eraseUnused(view);
+  }
+
+  /// All operations of the group now come where the last one was, before what
+  /// they use is freed.
+  static void moveDeallocs(const BufferLifetimes &lifetimes, const Group &group,
+                           Operation *call) {
+    DenseSet<Value> used;
+    for (Operation *op : group.ops)
+      for (Value operand : op->getOperands())
+        if (isa<BaseMemRefType>(operand.getType()))
+          for (Value root : lifetimes.getRoots(operand))
+            used.insert(root);
+    SmallVector<Operation *> deallocs;
+    for (Operation *op = group.ops.front(); op != call; op = op->getNextNode())
+      if (auto dealloc = dyn_cast<memref::DeallocOp>(op))
+        if (llvm::any_of(lifetimes.getRoots(dealloc.getMemref()),
+                         [&](Value root) { return used.contains(root); }))
+          deallocs.push_back(op);
+    for (Operation *dealloc : llvm::reverse(deallocs))
+      dealloc->moveAfter(call);
+  }
+
+  /// Erases a view or memory that nothing uses but its deallocation.
+  static void eraseUnused(Operation *view) {
+    if (!llvm::all_of(view->getUsers(), llvm::IsaPred<memref::DeallocOp>))
+      return;
+    for (Operation *user : llvm::make_early_inc_range(view->getUsers()))
+      user->erase();
+    view->erase();
   }
 
   func::FuncOp build(const Group &group, ArrayRef<Value> arguments,
                      ArrayRef<Value> constants) {
     OpBuilder builder(&getContext());
-    Location loc = group.back()->getLoc();
+    Location loc = group.getLast()->getLoc();
     auto type = builder.getFunctionType(ValueRange(arguments).getTypes(), {});
     auto kernel = func::FuncOp::create(builder, loc, "kernel", type);
     kernel.setPrivate();
@@ -185,9 +409,12 @@ private:
     mapping.map(arguments, kernel.getArguments());
     for (Value constant : constants)
       builder.clone(*constant.getDefiningOp(), mapping);
-    for (Operation *op : group)
+    for (Operation *op : llvm::concat<Operation *const>(group.views, group.ops))
       builder.clone(*op, mapping);
     func::ReturnOp::create(builder, loc);
+    if (!group.rowLoops.empty())
+      kernel->setAttr(TofuDialect::kRowLoops,
+                      builder.getDenseI64ArrayAttr(group.rowLoops));
     return kernel;
   }
 
@@ -221,17 +448,6 @@ private:
     kernel->setAttr("passthrough", builder.getStrArrayAttr({"noinline"}));
     if (llvm::all_of(kernel.getArgumentTypes(), isStatic))
       kernel->setAttr("llvm.bareptr", builder.getUnitAttr());
-  }
-
-  /// True if different roots of this kind are different memory: allocations,
-  /// constants and the arguments of an entry point, but not what comes from an
-  /// enclosing block or a caller.
-  static bool isDistinct(Value root) {
-    auto arg = dyn_cast<BlockArgument>(root);
-    if (!arg)
-      return isa<memref::AllocOp, memref::GetGlobalOp>(root.getDefiningOp());
-    auto function = dyn_cast<func::FuncOp>(arg.getOwner()->getParentOp());
-    return function && function.isPublic() && arg.getOwner()->isEntryBlock();
   }
 
   llvm::StringMap<func::FuncOp> kernels;

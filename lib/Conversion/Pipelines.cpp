@@ -25,7 +25,10 @@ using namespace mlir::tofu;
 
 /// On tensors: one function, few and large operations, contractions set apart.
 /// Contractions come before fusion, which would hide them.
-static void addTensorPasses(OpPassManager &pm, int64_t minContractionWork) {
+///
+/// `fusion` says whether kernels will go through rows.
+static void addTensorPasses(OpPassManager &pm, int64_t minContractionWork,
+                            const FuseElementwiseOptions &fusion) {
   // Canonicalizing would take padding that shifts for nothing.
   pm.addPass(createInlinerPass({}, [](OpPassManager &) {}));
   pm.addPass(createSymbolDCEPass());
@@ -38,7 +41,7 @@ static void addTensorPasses(OpPassManager &pm, int64_t minContractionWork) {
   functions.addPass(createCSEPass());
   functions.addPass(createRaiseContractions({minContractionWork}));
   functions.addPass(createMoveReshapes());
-  functions.addPass(createFuseElementwise());
+  functions.addPass(createFuseElementwise(fusion));
   functions.addPass(createCanonicalizerPass());
   functions.addPass(createCSEPass());
   functions.addPass(createUnshareEmpties());
@@ -64,9 +67,10 @@ static void addBufferPasses(OpPassManager &pm) {
 }
 
 /// Loop nests in functions of their own.
-static void addOutliningPasses(OpPassManager &pm) {
+static void addOutliningPasses(OpPassManager &pm,
+                               const OutlineKernelsOptions &options) {
   pm.addNestedPass<func::FuncOp>(createGuardDivisions());
-  pm.addPass(createOutlineKernels());
+  pm.addPass(createOutlineKernels(options));
 }
 
 /// To calls of the runtime. With memory of its own, a device has streams too.
@@ -117,9 +121,9 @@ static void addLLVMPasses(OpPassManager &pm) {
 
 void tofu::buildTofuToHostPipeline(OpPassManager &pm,
                                    const TofuToHostOptions &options) {
-  addTensorPasses(pm, options.minContractionWork);
+  addTensorPasses(pm, options.minContractionWork, {});
   addBufferPasses(pm);
-  addOutliningPasses(pm);
+  addOutliningPasses(pm, {});
   pm.addNestedPass<func::FuncOp>(createLowerKernels({options.reassociate}));
   addRuntimePasses(pm, /*deviceMemory=*/false);
   addFloatPasses(pm);
@@ -147,9 +151,15 @@ static void addDevicePasses(OpPassManager &pm,
 
 void tofu::buildTofuToGpuPipeline(OpPassManager &pm,
                                   const TofuToGpuOptions &options) {
-  addTensorPasses(pm, options.minContractionWork);
+  FuseElementwiseOptions fusion;
+  fusion.rows = true;
+  fusion.reassociate = options.reassociate;
+  OutlineKernelsOptions outlining;
+  outlining.rows = true;
+  outlining.reassociate = options.reassociate;
+  addTensorPasses(pm, options.minContractionWork, fusion);
   addBufferPasses(pm);
-  addOutliningPasses(pm);
+  addOutliningPasses(pm, outlining);
   pm.addPass(createLowerKernelsToGpu({options.reassociate}));
   addRuntimePasses(pm, /*deviceMemory=*/true);
   addFloatPasses(pm);

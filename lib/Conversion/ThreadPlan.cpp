@@ -18,9 +18,6 @@
 using namespace mlir;
 using namespace mlir::tofu;
 
-/// Elements that keep all of a device busy, if each is the work of a thread.
-static constexpr int64_t kManyElements = 1 << 17;
-
 /// True if different values of loop `dim` give different indices.
 static bool isInjective(AffineExpr expr, unsigned dim) {
   if (auto position = dyn_cast<AffineDimExpr>(expr))
@@ -93,9 +90,13 @@ static std::optional<int64_t> getKnownProduct(linalg::LinalgOp op,
   return product;
 }
 
-/// True if parts of the reductions can be combined in any order. What an
-/// assertion guards is combined only if it holds.
-static bool areFree(linalg::LinalgOp op, bool reassociate) {
+void tofu::arrangeForNeighbours(linalg::LinalgOp op,
+                                SmallVectorImpl<unsigned> &loops) {
+  arrange(op, loops, chooseNeighbours(op, loops));
+}
+
+/// What an assertion guards is combined only if it holds.
+bool tofu::canShareReductions(linalg::LinalgOp op, bool reassociate) {
   if (!Assertions(op).empty())
     return false;
   return llvm::all_of(getFreeCombiners(op), [&](Operation *combiner) {
@@ -131,25 +132,31 @@ static int64_t chooseBlocksPerElement(linalg::LinalgOp op,
   return blocks;
 }
 
+int64_t tofu::chooseSharers(std::optional<int64_t> reductions,
+                            std::optional<int64_t> length, bool areNeighbours) {
+  // What a sharing thread should have at least.
+  constexpr int64_t kLeastShare = 4;
+  int64_t threads = kBlockSize;
+  if (!areNeighbours) {
+    constexpr int64_t kSharers = 8;
+    threads = reductions && *reductions >= kManyElements ? 1 : kSharers;
+  }
+  while (length && threads > 1 && *length < kLeastShare * threads)
+    threads /= 2;
+  return threads;
+}
+
 /// Lets several threads share the reductions of an element if they are long.
 static void shareReductions(linalg::LinalgOp op, ArrayRef<unsigned> grid,
                             ArrayRef<unsigned> reductions, ThreadPlan &plan) {
-  // What a sharing thread should have at least.
-  constexpr int64_t kLeastShare = 4;
-  std::optional<int64_t> length = getKnownProduct(op, reductions);
   std::optional<unsigned> outer = chooseNeighbours(op, grid);
   std::optional<unsigned> inner = chooseNeighbours(op, reductions);
   plan.sharersAreNeighbours =
       inner &&
       (!outer || getNeighbourCost(op, *inner) < getNeighbourCost(op, *outer));
-  int64_t threads = kBlockSize;
-  if (!plan.sharersAreNeighbours) {
-    constexpr int64_t kSharers = 8;
-    std::optional<int64_t> elements = getKnownProduct(op, grid);
-    threads = elements && *elements >= kManyElements ? 1 : kSharers;
-  }
-  while (length && threads > 1 && *length < kLeastShare * threads)
-    threads /= 2;
+  int64_t threads =
+      chooseSharers(getKnownProduct(op, grid), getKnownProduct(op, reductions),
+                    plan.sharersAreNeighbours);
   plan.threadsPerElement = threads;
   plan.blocksPerElement = chooseBlocksPerElement(op, grid, reductions, threads);
 }
@@ -219,13 +226,13 @@ ThreadPlan tofu::planThreads(linalg::LinalgOp op, bool reassociate) {
   SmallVector<unsigned> grid, inner;
   for (unsigned loop = 0; loop < op.getNumLoops(); ++loop)
     (isGridLoop(op, loop) ? grid : inner).push_back(loop);
-  arrange(op, grid, chooseNeighbours(op, grid));
+  arrangeForNeighbours(op, grid);
 
   ThreadPlan plan;
   unsigned numAccumulating = countAccumulatingLoops(op, inner);
   if (!inner.empty() && numAccumulating == inner.size() &&
-      areFree(op, reassociate)) {
-    arrange(op, inner, chooseNeighbours(op, inner));
+      canShareReductions(op, reassociate)) {
+    arrangeForNeighbours(op, inner);
     shareReductions(op, grid, inner, plan);
   }
   ArrayRef<unsigned> outside = ArrayRef(inner).drop_back(numAccumulating);

@@ -17,6 +17,9 @@ namespace mlir::tofu {
 /// with many registers still fit.
 inline constexpr int64_t kBlockSize = 256;
 
+/// Elements that keep all of a device busy, if each is the work of a thread.
+inline constexpr int64_t kManyElements = 1 << 17;
+
 /// How the loops of an operation are spread over threads.
 struct ThreadPlan {
   /// First the loops of the grid, then those within a thread or shared.
@@ -36,6 +39,21 @@ struct ThreadPlan {
     return kBlockSize / threadsPerElement * elementsPerThread;
   }
 };
+
+/// True if threads can share the reductions of `op`: parts can be combined in
+/// any order. `reassociate`: sums and products of floats may be as well.
+bool canShareReductions(linalg::LinalgOp op, bool reassociate);
+
+/// How many threads of a block should share a reduction, if there are as many
+/// reductions and each is as long; nothing if not known. `areNeighbours`: those
+/// that share one, rather than those with different ones.
+int64_t chooseSharers(std::optional<int64_t> reductions,
+                      std::optional<int64_t> length, bool areNeighbours);
+
+/// Orders loops of `op`, on buffers, such that neighbouring threads differ in
+/// the last one as they should.
+void arrangeForNeighbours(linalg::LinalgOp op,
+                          SmallVectorImpl<unsigned> &loops);
 
 /// Plans the kernel of `op`, on buffers. `reassociate`: sums and products of
 /// floats may be shared as well.

@@ -558,6 +558,13 @@ LogicalResult TofuDialect::verifyOperationAttribute(Operation *op,
     return verifyHeld(op, "value", global.getType(), attr,
                       op->getAttrOfType<TypeAttr>(kGlobalType));
   }
+  if (name == kRowLoops) {
+    if (!isa<FunctionOpInterface>(op))
+      return op->emitOpError() << name << " stands on functions only";
+    return isa<DenseI64ArrayAttr>(attr.getValue())
+               ? success()
+               : op->emitOpError() << name << " must be an array<i64: ...>";
+  }
   if (isAsked(name) && !isa<FunctionOpInterface, ml_program::GlobalOp>(op))
     return verifyAsked(op, "", attr,
                        [&](Attribute dim) { return isDimOf(op, dim); });

@@ -5,6 +5,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 // RUN: tofu-opt %s --tofu-fuse-elementwise | FileCheck %s
+// RUN: tofu-opt %s --tofu-fuse-elementwise=rows=true | FileCheck %s --check-prefix=ROWS
 
 #id = affine_map<(i, j) -> (i, j)>
 #row = affine_map<(i, j) -> (i)>
@@ -158,4 +159,57 @@ func.func @assertion(%a: tensor<4xf32>, %e: tensor<4xf32>, %f: tensor<4xf32>, %g
     linalg.yield %y : f32
   } -> tensor<4xf32>
   return %1 : tensor<4xf32>
+}
+
+// With `rows`, what a group over the same rows alone reads is computed by each of
+// its operations; not what something else reads too.
+// ROWS-LABEL: func.func @rows(
+// ROWS-SAME:    %[[A:[a-z0-9]+]]: tensor<8x9xf32>,
+// ROWS:         %[[SUM:.*]] = linalg.generic {{.*}} ins(%[[A]] : tensor<8x9xf32>)
+// ROWS:           math.exp
+// ROWS-NEXT:      arith.addf
+// ROWS:         linalg.generic {{.*}} ins(%[[A]], %[[SUM]] :
+// ROWS:           math.exp
+// ROWS-NEXT:      arith.divf
+// ROWS:         return
+// CHECK-LABEL: func.func @rows(
+// CHECK:         math.exp
+// CHECK-NOT:     math.exp
+// CHECK:         return
+func.func @rows(%a: tensor<8x9xf32>, %e: tensor<8x9xf32>, %s: tensor<8xf32>) -> tensor<8x9xf32> {
+  %0 = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%a : tensor<8x9xf32>) outs(%e : tensor<8x9xf32>) {
+  ^bb0(%x: f32, %o: f32):
+    %y = math.exp %x : f32
+    linalg.yield %y : f32
+  } -> tensor<8x9xf32>
+  %1 = linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "reduction"]} ins(%0 : tensor<8x9xf32>) outs(%s : tensor<8xf32>) {
+  ^bb0(%x: f32, %o: f32):
+    %y = arith.addf %x, %o : f32
+    linalg.yield %y : f32
+  } -> tensor<8xf32>
+  %2 = linalg.generic {indexing_maps = [#id, #row, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%0, %1 : tensor<8x9xf32>, tensor<8xf32>) outs(%e : tensor<8x9xf32>) {
+  ^bb0(%x: f32, %t: f32, %o: f32):
+    %y = arith.divf %x, %t : f32
+    linalg.yield %y : f32
+  } -> tensor<8x9xf32>
+  return %2 : tensor<8x9xf32>
+}
+
+// ROWS-LABEL: func.func @read_elsewhere(
+// ROWS:         math.exp
+// ROWS-NOT:     math.exp
+// ROWS:         return
+func.func @read_elsewhere(%a: tensor<8x9xf32>, %e: tensor<8x9xf32>, %s: tensor<8xf32>) -> (tensor<8x9xf32>, tensor<8xf32>) {
+  %0 = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%a : tensor<8x9xf32>) outs(%e : tensor<8x9xf32>) {
+  ^bb0(%x: f32, %o: f32):
+    %y = math.exp %x : f32
+    linalg.yield %y : f32
+  } -> tensor<8x9xf32>
+  %1 = linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "reduction"]} ins(%0 : tensor<8x9xf32>) outs(%s : tensor<8xf32>) {
+  ^bb0(%x: f32, %o: f32):
+    %y = arith.addf %x, %o : f32
+    linalg.yield %y : f32
+  } -> tensor<8xf32>
+  return %0, %1 : tensor<8x9xf32>, tensor<8xf32>
 }

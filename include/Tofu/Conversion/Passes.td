@@ -168,6 +168,11 @@ def FuseElementwise : Pass<"tofu-fuse-elementwise", "::mlir::func::FuncOp"> {
     everywhere become scalars. A result of a generic that another one only writes
     over is a `tensor.empty` there, so that it keeps nothing alive.
 
+    With `rows`, operations that one kernel will do row by row
+    (`tofu-outline-kernels`) take producers among them as well, each the same
+    one, if no other operation reads it: `exp(x - max)` in a softmax is computed
+    for the sum and again for the quotient.
+
     Before: generics on tensors. After: fewer and larger ones.
 
     ```mlir
@@ -187,7 +192,15 @@ def FuseElementwise : Pass<"tofu-fuse-elementwise", "::mlir::func::FuncOp"> {
            "time">,
     Option<"cheapCost", "cheap-cost", "int64_t", "2",
            "Cost up to which computing an element anew beats storing it, in "
-           "additions">
+           "additions">,
+    Option<"rows", "rows", "bool", "false",
+           "Compute anew what tofu-outline-kernels with this option will have in "
+           "the same kernel">,
+    Option<"maxRepeatedCost", "max-repeated-cost", "int64_t", "96",
+           "Cost of what is computed anew for one element that such a kernel "
+           "doesn't write, in additions">,
+    Option<"reassociate", "reassociate", "bool", "true",
+           "As for tofu-outline-kernels">
   ];
   let statistics = [
     Statistic<"numFused", "num-fused", "Number of producers fused">
@@ -447,14 +460,54 @@ def OutlineKernels : Pass<"tofu-outline-kernels", "::mlir::ModuleOp"> {
     func.func private @kernel(%0: memref<4xf32> {llvm.noalias},
                               %1: memref<4xf32> {llvm.noalias})
     ```
+
+    With `rows`, operations over the same rows become one function: a row is one
+    point of parallel loops that all of them have, and what one makes of a row
+    the others read of the same row only, so that it can be done row by row. At
+    least one is a reduction that threads can share; the others are reductions,
+    element-wise operations on the elements of a row, or such on one value per row.
+    All this is found from indexing maps and iterator types, also through reshapes
+    that add or drop dims of size 1. The function says in `tofu.row_loops` which
+    loops of its first operation go over the rows. Memory with one value per row
+    that nothing else uses is allocated in it: it stands for values that are never
+    written. Rows are left alone where so few are so long that threads of several
+    blocks had better share them.
+
+    ```mlir
+    %m = memref.alloc() : memref<64xf32>
+    linalg.fill ins(%least : f32) outs(%m : memref<64xf32>)
+    linalg.generic ... ins(%a : memref<64x100xf32>) outs(%m : memref<64xf32>)      // max
+    linalg.generic ... ins(%a, %m) outs(%b : memref<64x100xf32>)                   // a - max
+    memref.dealloc %m : memref<64xf32>
+    // becomes
+    call @kernel(%a, %b) : (memref<64x100xf32>, memref<64x100xf32>) -> ()
+    func.func private @kernel(%a: memref<64x100xf32>, %b: memref<64x100xf32>)
+        attributes {tofu.row_loops = array<i64: 0>} {
+      %m = memref.alloc() : memref<64xf32>
+      linalg.fill ins(%least : f32) outs(%m : memref<64xf32>)
+      linalg.generic ... ins(%a : memref<64x100xf32>) outs(%m : memref<64xf32>)
+      linalg.generic ... ins(%a, %m) outs(%b : memref<64x100xf32>)
+      return
+    }
+    ```
   }];
+  let options = [
+    Option<"rows", "rows", "bool", "false",
+           "Make one function of operations over the same rows, as "
+           "tofu-lower-kernels-to-gpu takes them">,
+    Option<"reassociate", "reassociate", "bool", "true",
+           "As for tofu-lower-kernels-to-gpu">
+  ];
   let statistics = [
     Statistic<"numKernels", "num-kernels", "Number of functions made">,
+    Statistic<"numRowKernels", "num-row-kernels",
+              "Number of groups of operations that became one">,
     Statistic<"numShared", "num-shared",
               "Number of operations that use a function made before">
   ];
   let dependentDialects = [
-    "::mlir::func::FuncDialect", "::mlir::LLVM::LLVMDialect"
+    "::mlir::func::FuncDialect", "::mlir::LLVM::LLVMDialect",
+    "::mlir::memref::MemRefDialect"
   ];
 }
 
@@ -511,7 +564,13 @@ def LowerKernelsToGpu
     are shared by several blocks, each of which leaves a partial result in memory
     that another kernel combines. Other loops, such as
     reductions that no combiner describes, stay loops of a thread. The number of
-    blocks is computed by the host, from sizes that only the program knows too. A
+    blocks is computed by the host, from sizes that only the program knows too.
+
+    A function with `tofu.row_loops` becomes one kernel (`tofu-outline-kernels`). The
+    threads of a row, up to all of a block, do one operation after the other. A
+    value per row stays in registers; each thread of the row has it. Elements of
+    rows are read again by each operation that needs them: the block has read them
+    just before, so they mostly come from the caches, and rows may have any length. A
     failed assertion leaves its number in memory, which the host looks at.
 
     Before: linalg on buffers. After: `gpu.launch_func` in their place, a

@@ -65,6 +65,9 @@ def Tofu_Dialect : Dialect {
     static constexpr llvm::StringLiteral kForbid = "tofu.forbid";
     static constexpr llvm::StringLiteral kTie = "tofu.tie";
     static constexpr llvm::StringLiteral kPriority = "tofu.priority";
+    /// On a function with operations that one kernel does row by row: the loops
+    /// of the first one that go over the rows, as an array of their numbers.
+    static constexpr llvm::StringLiteral kRowLoops = "tofu.row_loops";
 
     void registerAttributes();
     void registerOps();

@@ -1,0 +1,70 @@
+//===- GpuKernels.h - What all kernels for GPUs have in common --*- C++ -*-===//
+//
+// Part of the Tofu project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TOFU_LIB_CONVERSION_GPUKERNELS_H
+#define TOFU_LIB_CONVERSION_GPUKERNELS_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/IR/SymbolTable.h"
+
+namespace mlir::tofu {
+
+//===----------------------------------------------------------------------===//
+// Reductions that threads share
+//===----------------------------------------------------------------------===//
+
+/// `a`, in the place of what is there already, and `b` as output `output` of
+/// `op` combines them.
+Value cloneCombiner(OpBuilder &builder, linalg::LinalgOp op,
+                    Operation *combiner, unsigned output, Value a, Value b);
+
+/// What a thread's share of a reduction starts from.
+Value createNeutralShare(OpBuilder &builder, Location loc, Operation *combiner);
+
+/// A place in the block's memory for each of its threads.
+MemRefType getSharedType(Type type);
+
+/// A thread of a block: its number, that among those which share a reduction,
+/// and how far apart the numbers of these are.
+struct SharingThread {
+  Value number, sharer;
+  int64_t step;
+};
+
+/// Combines the shares of each reduction as a tree, into that of sharer 0.
+/// `memory` has each thread's share of each output of `op`.
+void combineShares(OpBuilder &builder, linalg::LinalgOp op,
+                   ArrayRef<Operation *> combiners,
+                   ArrayRef<BlockArgument> memory, const SharingThread &thread,
+                   int64_t numSharers);
+
+//===----------------------------------------------------------------------===//
+// Kernels
+//===----------------------------------------------------------------------===//
+
+/// Constants are made anew in the kernel.
+bool isConstantInKernel(Value value);
+
+/// Makes an empty kernel that takes `operands`, with memory of the block.
+gpu::GPUFuncOp createKernel(Location loc, SymbolTable &symbols, StringRef name,
+                            ValueRange operands, ArrayRef<Type> shared);
+
+/// Launches a kernel on blocks of kBlockSize threads.
+void createLaunch(OpBuilder &builder, Location loc, gpu::GPUFuncOp kernel,
+                  Value numBlocks, ValueRange operands);
+
+/// Puts the launch of one kernel in the place of the operations of `function`,
+/// which are over the rows that its `tofu.row_loops` says.
+LogicalResult lowerRows(func::FuncOp function, SymbolTable &symbols,
+                        bool reassociate);
+
+} // namespace mlir::tofu
+
+#endif // TOFU_LIB_CONVERSION_GPUKERNELS_H

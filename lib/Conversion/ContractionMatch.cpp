@@ -67,7 +67,7 @@ static SmallVector<int64_t> getLoopSizes(const Contraction &contraction) {
   return sizes;
 }
 
-bool Contraction::isMatrixProduct() const {
+bool Contraction::isWanted() const {
   std::optional<llvm::SmallBitVector> lhs = getDims(maps[0]),
                                       rhs = getDims(maps[1]),
                                       out = getDims(maps[2]);
@@ -75,18 +75,23 @@ bool Contraction::isMatrixProduct() const {
       (hasSums(maps[0]) && hasSums(maps[1])))
     return false;
   SmallVector<int64_t> sizes = getLoopSizes(*this);
-  bool hasRow = false, hasColumn = false, hasSum = false;
+  bool hasRow = false, hasColumn = false, hasSum = false, hasBatch = false;
   for (unsigned dim = 0; dim < sizes.size(); ++dim) {
     unsigned uses = lhs->test(dim) + rhs->test(dim) + out->test(dim);
     if (uses < 2)
       return false;
-    if (uses == 3 || sizes[dim] == 1)
+    if (sizes[dim] == 1)
+      continue;
+    hasBatch |= uses == 3;
+    if (uses == 3)
       continue;
     hasRow |= !rhs->test(dim);
     hasColumn |= !lhs->test(dim);
     hasSum |= !out->test(dim);
   }
-  return hasRow && hasColumn && hasSum;
+  bool isDepthwise = hasBatch && (hasSums(maps[0]) || hasSums(maps[1])) &&
+                     (hasRow || hasColumn);
+  return hasSum && ((hasRow && hasColumn) || (takesDepthwise && isDepthwise));
 }
 
 int64_t Contraction::getWork() const {
@@ -128,11 +133,13 @@ static bool isMultiplyAdd(Block &body) {
          (b == body.getArgument(0) && a == body.getArgument(1));
 }
 
-std::optional<Contraction> tofu::matchContraction(linalg::LinalgOp op) {
+std::optional<Contraction> tofu::matchContraction(linalg::LinalgOp op,
+                                                  bool takesDepthwise) {
   if (!op.hasPureTensorSemantics() || op.getNumDpsInputs() != 2 ||
       op.getNumDpsInits() != 1 || !isMultiplyAdd(*op.getBlock()))
     return std::nullopt;
   Contraction contraction;
+  contraction.takesDepthwise = takesDepthwise;
   for (unsigned i = 0; i < 3; ++i) {
     OpOperand &operand = op->getOpOperand(i);
     if (!isa<RankedTensorType>(operand.get().getType()))
@@ -143,7 +150,7 @@ std::optional<Contraction> tofu::matchContraction(linalg::LinalgOp op) {
   // Runtime tables have one type for both inputs.
   if (getElementTypeOrSelf(contraction.operands[0]) !=
           getElementTypeOrSelf(contraction.operands[1]) ||
-      !contraction.isMatrixProduct())
+      !contraction.isWanted())
     return std::nullopt;
   return contraction;
 }
@@ -175,7 +182,7 @@ unsigned tofu::lookThroughProducers(Contraction &contraction, unsigned i) {
     candidate.operands[i] = op.getDpsInputs()[0];
     candidate.maps[i] = move.compose(contraction.maps[i]);
     if (!isa<RankedTensorType>(candidate.operands[i].getType()) ||
-        !candidate.isMatrixProduct())
+        !candidate.isWanted())
       break;
     contraction = candidate;
     ++skipped;

@@ -19,11 +19,14 @@ struct Contraction {
   /// lhs, rhs and out.
   Value operands[3];
   AffineMap maps[3];
+  /// Whether a convolution of each channel by itself, which has batch dims in
+  /// the place of rows or columns, is wanted as well.
+  bool takesDepthwise = false;
 
   /// True if every map is one that `tofu.contract` takes, and every loop dim is
   /// a row, a column, a summed or a batch dim, with at least one of each of the
-  /// first three.
-  bool isMatrixProduct() const;
+  /// first three; or if it is a depthwise convolution, and these are wanted.
+  bool isWanted() const;
 
   /// Multiply-adds; -1 if a size is not known.
   int64_t getWork() const;
@@ -31,10 +34,11 @@ struct Contraction {
 
 /// Recognises a contraction of floats by its maps and its body, which
 /// multiplies its two inputs (after widening) and adds to its output.
-std::optional<Contraction> matchContraction(linalg::LinalgOp op);
+std::optional<Contraction> matchContraction(linalg::LinalgOp op,
+                                            bool takesDepthwise);
 
 /// Looks through producers of operand `i` that only move or widen elements, as
-/// long as the result is still a matrix product. Returns how many.
+/// long as the result is still wanted. Returns how many.
 unsigned lookThroughProducers(Contraction &contraction, unsigned i);
 
 } // namespace mlir::tofu

@@ -26,8 +26,9 @@ using namespace mlir::tofu;
 /// On tensors: one function, few and large operations, contractions set apart.
 /// Contractions come before fusion, which would hide them.
 ///
-/// `fusion` says whether kernels will go through rows.
-static void addTensorPasses(OpPassManager &pm, int64_t minContractionWork,
+/// The options say what kernels and the library are good at.
+static void addTensorPasses(OpPassManager &pm,
+                            const RaiseContractionsOptions &raising,
                             const FuseElementwiseOptions &fusion) {
   // Canonicalizing would take padding that shifts for nothing.
   pm.addPass(createInlinerPass({}, [](OpPassManager &) {}));
@@ -39,7 +40,7 @@ static void addTensorPasses(OpPassManager &pm, int64_t minContractionWork,
   functions.addPass(createGeneralizeOps());
   functions.addPass(createCanonicalizerPass());
   functions.addPass(createCSEPass());
-  functions.addPass(createRaiseContractions({minContractionWork}));
+  functions.addPass(createRaiseContractions(raising));
   functions.addPass(createMoveReshapes());
   functions.addPass(createFuseElementwise(fusion));
   functions.addPass(createCanonicalizerPass());
@@ -121,7 +122,9 @@ static void addLLVMPasses(OpPassManager &pm) {
 
 void tofu::buildTofuToHostPipeline(OpPassManager &pm,
                                    const TofuToHostOptions &options) {
-  addTensorPasses(pm, options.minContractionWork, {});
+  RaiseContractionsOptions raising;
+  raising.minWork = options.minContractionWork;
+  addTensorPasses(pm, raising, {});
   addBufferPasses(pm);
   addOutliningPasses(pm, {});
   pm.addNestedPass<func::FuncOp>(createLowerKernels({options.reassociate}));
@@ -151,13 +154,16 @@ static void addDevicePasses(OpPassManager &pm,
 
 void tofu::buildTofuToGpuPipeline(OpPassManager &pm,
                                   const TofuToGpuOptions &options) {
+  RaiseContractionsOptions raising;
+  raising.minWork = options.minContractionWork;
+  raising.depthwise = true;
   FuseElementwiseOptions fusion;
   fusion.rows = true;
   fusion.reassociate = options.reassociate;
   OutlineKernelsOptions outlining;
   outlining.rows = true;
   outlining.reassociate = options.reassociate;
-  addTensorPasses(pm, options.minContractionWork, fusion);
+  addTensorPasses(pm, raising, fusion);
   addBufferPasses(pm);
   addOutliningPasses(pm, outlining);
   pm.addPass(createLowerKernelsToGpu({options.reassociate}));

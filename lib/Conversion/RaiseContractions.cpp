@@ -60,7 +60,7 @@ struct RaiseContractions
         rewriter.eraseOp(op);
         continue;
       }
-      std::optional<Contraction> contraction = matchContraction(op);
+      std::optional<Contraction> contraction = matchContraction(op, depthwise);
       if (contraction && isWorthACall(*contraction))
         raise(rewriter, op, *contraction);
     }

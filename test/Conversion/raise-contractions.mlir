@@ -6,6 +6,7 @@
 
 // RUN: tofu-opt %s --tofu-raise-contractions=min-work=1 | FileCheck %s
 // RUN: tofu-opt %s --tofu-raise-contractions=min-work=1000000 | FileCheck %s --check-prefix=LARGE
+// RUN: tofu-opt %s --tofu-raise-contractions="min-work=1 depthwise=true" | FileCheck %s --check-prefix=DEPTHWISE
 
 // LARGE-NOT: tofu.contract
 
@@ -104,4 +105,54 @@ func.func @assertion(%a: tensor<8x4xf32>, %b: tensor<4x6xf32>, %c: tensor<8x6xf3
     linalg.yield %s : f32
   } -> tensor<8x6xf32>
   return %0 : tensor<8x6xf32>
+}
+
+// A convolution of each channel by itself has no columns: it stays a loop, unless
+// it is asked for; so does the gradient to its filter. With one filter for all
+// channels there are none to tell apart, and without windows it is no convolution.
+// CHECK-LABEL: func.func @depthwise
+// CHECK-NOT:     tofu.contract
+// CHECK-LABEL: func.func @no_depthwise
+// DEPTHWISE-LABEL: func.func @depthwise(
+// DEPTHWISE-SAME:    %[[A:[a-z0-9]+]]: tensor<2x12x12x8xf32>, %[[W:[a-z0-9]+]]: tensor<3x3x8xf32>, %[[C:[a-z0-9]+]]: tensor<2x10x10x8xf32>
+// DEPTHWISE:         tofu.contract accumulate %[[A]], %[[W]] into %[[C]]
+// DEPTHWISE:         tofu.contract accumulate %[[A]], %{{.*}} into %[[W]]
+// DEPTHWISE:         return
+// DEPTHWISE-LABEL: func.func @no_depthwise(
+// DEPTHWISE-NOT:     tofu.contract
+func.func @depthwise(%a: tensor<2x12x12x8xf32>, %w: tensor<3x3x8xf32>, %c: tensor<2x10x10x8xf32>) -> (tensor<2x10x10x8xf32>, tensor<3x3x8xf32>) {
+  %0 = linalg.depthwise_conv_2d_nhwc_hwc ins(%a, %w : tensor<2x12x12x8xf32>, tensor<3x3x8xf32>)
+                                         outs(%c : tensor<2x10x10x8xf32>) -> tensor<2x10x10x8xf32>
+  %1 = linalg.generic {indexing_maps = [affine_map<(i, j, c, n, y, x) -> (n, y + i, x + j, c)>, affine_map<(i, j, c, n, y, x) -> (n, y, x, c)>,
+                                        affine_map<(i, j, c, n, y, x) -> (i, j, c)>],
+                       iterator_types = ["parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]}
+      ins(%a, %0 : tensor<2x12x12x8xf32>, tensor<2x10x10x8xf32>) outs(%w : tensor<3x3x8xf32>) {
+  ^bb0(%x: f32, %y: f32, %o: f32):
+    %p = arith.mulf %x, %y : f32
+    %s = arith.addf %o, %p : f32
+    linalg.yield %s : f32
+  } -> tensor<3x3x8xf32>
+  return %0, %1 : tensor<2x10x10x8xf32>, tensor<3x3x8xf32>
+}
+
+func.func @no_depthwise(%a: tensor<2x12x12x8xf32>, %w: tensor<3x3xf32>, %c: tensor<2x10x10x8xf32>, %b: tensor<64x90xf32>, %d: tensor<64xf32>)
+    -> (tensor<2x10x10x8xf32>, tensor<64xf32>) {
+  %0 = linalg.generic {indexing_maps = [affine_map<(n, y, x, c, i, j) -> (n, y + i, x + j, c)>, affine_map<(n, y, x, c, i, j) -> (i, j)>,
+                                        affine_map<(n, y, x, c, i, j) -> (n, y, x, c)>],
+                       iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction"]}
+      ins(%a, %w : tensor<2x12x12x8xf32>, tensor<3x3xf32>) outs(%c : tensor<2x10x10x8xf32>) {
+  ^bb0(%x: f32, %y: f32, %o: f32):
+    %p = arith.mulf %x, %y : f32
+    %s = arith.addf %o, %p : f32
+    linalg.yield %s : f32
+  } -> tensor<2x10x10x8xf32>
+  %1 = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>],
+                       iterator_types = ["parallel", "reduction"]}
+      ins(%b, %b : tensor<64x90xf32>, tensor<64x90xf32>) outs(%d : tensor<64xf32>) {
+  ^bb0(%x: f32, %y: f32, %o: f32):
+    %p = arith.mulf %x, %y : f32
+    %s = arith.addf %o, %p : f32
+    linalg.yield %s : f32
+  } -> tensor<64xf32>
+  return %0, %1 : tensor<2x10x10x8xf32>, tensor<64xf32>
 }

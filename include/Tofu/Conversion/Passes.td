@@ -101,7 +101,8 @@ def RaiseContractions
     Any structured operation on tensors that multiplies two floating-point
     inputs and adds to its output, with rows, columns and sums among its loops,
     becomes `tofu.contract`, a convolution too; what it is called does not
-    matter. Operations that
+    matter. With `depthwise`, so does a convolution of each channel by itself, which
+    has a batch dim in the place of rows or columns. Operations that
     only move or widen the elements of an input become part of it. An output
     that is a fill with zero is not filled.
 
@@ -121,7 +122,10 @@ def RaiseContractions
   let options = [
     Option<"minWork", "min-work", "int64_t", "4096",
            "Multiply-adds below which a contraction is left alone: a call costs "
-           "as much as some thousands of them in a loop">
+           "as much as some thousands of them in a loop">,
+    Option<"depthwise", "depthwise", "bool", "false",
+           "Take convolutions of each channel by itself as well: cuDNN has them, "
+           "while libraries of matrix products are no better at them than loops">
   ];
   let statistics = [
     Statistic<"numRaised", "num-raised", "Number of contractions found">

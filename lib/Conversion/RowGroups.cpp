@@ -464,39 +464,91 @@ bool RowGroup::helps() const {
 // Groups of a block
 //===----------------------------------------------------------------------===//
 
-SmallVector<RowGroup, 0> tofu::findRowGroups(Block &block, bool reassociate,
-                                             RowSurroundings &surroundings) {
-  SmallVector<RowGroup, 0> groups;
-  std::optional<RowGroup> open;
-  auto close = [&]() {
-    if (open && open->helps())
-      groups.push_back(std::move(*open));
-    open.reset();
+namespace {
+
+/// Goes through a block and collects groups, several at a time.
+class RowScanner {
+public:
+  RowScanner(bool reassociate, RowSurroundings &surroundings)
+      : reassociate(reassociate), surroundings(surroundings) {}
+
+  SmallVector<RowGroup, 0> scan(Block &block) {
+    for (Operation &op : block)
+      visit(op);
+    while (!open.empty())
+      close(0);
+    return std::move(groups);
+  }
+
+private:
+  /// A group that may get further members.
+  struct Open {
+    RowGroup group;
+    /// Operations since the last member.
+    unsigned age = 0;
   };
-  auto add = [&](linalg::LinalgOp op) {
-    SmallVector<linalg::FillOp> fills;
-    return open && surroundings.fits(*open, op, fills) && open->add(op, fills);
-  };
-  auto begin = [&](linalg::LinalgOp op) {
-    SmallVector<linalg::FillOp> fills;
+
+  void visit(Operation &op) {
+    auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
+    std::optional<size_t> taker = linalgOp ? add(linalgOp) : std::nullopt;
+    // Members are all done where the last one is: those of other groups before
+    // what depends on them.
+    for (size_t i = open.size(); i-- > 0;)
+      if (i != taker && (++open[i].age > kOldest ||
+                         surroundings.separates(open[i].group, op)))
+        close(i);
+    if (linalgOp && !taker)
+      begin(linalgOp);
+  }
+
+  std::optional<size_t> add(linalg::LinalgOp op) {
+    for (auto [i, each] : llvm::enumerate(open)) {
+      SmallVector<linalg::FillOp> fills;
+      if (surroundings.fits(each.group, op, fills) &&
+          each.group.add(op, fills)) {
+        each.age = 0;
+        return i;
+      }
+    }
+    return std::nullopt;
+  }
+
+  void begin(linalg::LinalgOp op) {
     SmallVector<unsigned> rows = findFirstRows(op, reassociate);
     if (rows.empty())
       return;
+    SmallVector<linalg::FillOp> fills;
     RowGroup group(rows.size(), reassociate);
-    if (surroundings.fits(group, op, fills) && group.addFirst(op, rows, fills))
-      open = std::move(group);
-  };
-  for (Operation &op : block) {
-    auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
-    if ((linalgOp && add(linalgOp)) ||
-        (open && !surroundings.separates(*open, op)))
-      continue;
-    close();
-    if (linalgOp)
-      begin(linalgOp);
+    if (!surroundings.fits(group, op, fills) ||
+        !group.addFirst(op, rows, fills))
+      return;
+    if (open.size() == kMostOpen)
+      close(0);
+    open.push_back({std::move(group)});
   }
-  close();
-  return groups;
+
+  void close(size_t i) {
+    if (open[i].group.helps())
+      groups.push_back(std::move(open[i].group));
+    open.erase(open.begin() + i);
+  }
+
+  /// Members that wait for far ones keep memory that they read, and each
+  /// operation is compared with all open groups.
+  static constexpr unsigned kOldest = 32;
+  static constexpr size_t kMostOpen = 4;
+
+  bool reassociate;
+  RowSurroundings &surroundings;
+  SmallVector<Open, 0> open;
+  SmallVector<RowGroup, 0> groups;
+};
+
+} // namespace
+
+SmallVector<RowGroup, 0> tofu::findRowGroups(Block &block, bool reassociate,
+                                             RowSurroundings &surroundings) {
+  return RowScanner(reassociate, surroundings).scan(block);
 }
 
 bool tofu::canPassRows(Operation &op) {

@@ -111,6 +111,34 @@ func.func @kept(%a: tensor<64x100xf32>, %init: tensor<64xf32>) -> (tensor<64x100
   return %0, %sum : tensor<64x100xf32>, tensor<64xf32>
 }
 
+// Two that don't depend on each other, in turns.
+// CHECK-LABEL: func.func @interleaved(
+// CHECK:         call @[[$KEPT_TOO:[a-z_0-9]+]](%arg0,
+// CHECK:         call @[[$KEPT_TOO]](%arg1,
+// CHECK-NOT:     call
+// CHECK:         return
+func.func @interleaved(%a: tensor<64x100xf32>, %b: tensor<64x100xf32>) -> (tensor<64x100xf32>, tensor<64x100xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<64x100xf32>
+  %r = tensor.empty() : tensor<64xf32>
+  %z = linalg.fill ins(%zero : f32) outs(%r : tensor<64xf32>) -> tensor<64xf32>
+  %0 = linalg.reduce { arith.addf } ins(%a : tensor<64x100xf32>) outs(%z : tensor<64xf32>) dimensions = [1]
+  %1 = linalg.reduce { arith.addf } ins(%b : tensor<64x100xf32>) outs(%z : tensor<64xf32>) dimensions = [1]
+  %2 = linalg.generic {indexing_maps = [#id, #row, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%a, %0 : tensor<64x100xf32>, tensor<64xf32>) outs(%e : tensor<64x100xf32>) {
+  ^bb0(%in: f32, %s: f32, %out: f32):
+    %d = arith.divf %in, %s : f32
+    linalg.yield %d : f32
+  } -> tensor<64x100xf32>
+  %3 = linalg.generic {indexing_maps = [#id, #row, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%b, %1 : tensor<64x100xf32>, tensor<64xf32>) outs(%e : tensor<64x100xf32>) {
+  ^bb0(%in: f32, %s: f32, %out: f32):
+    %d = arith.divf %in, %s : f32
+    linalg.yield %d : f32
+  } -> tensor<64x100xf32>
+  return %2, %3 : tensor<64x100xf32>, tensor<64x100xf32>
+}
+
 // So few rows are so long that blocks share each of them.
 // CHECK-LABEL: func.func @few(
 // CHECK:         call

@@ -155,7 +155,7 @@ SearchResult mlir::tofu::search::searchKBest(const PartitionGraph &graph,
   JointSearch search(graph, mesh, mine, best);
   result.variables = search.numVariables();
   result.classes = search.numClasses();
-  bool isSmall = search.isSmall() && search.isAffordable();
+  bool isSmall = search.isSmall();
   if (isSmall)
     best.setCloseEnough(0);
   auto raiseBound = [&] { search.refine(JointSearch::Effort::Little); };
@@ -170,27 +170,29 @@ SearchResult mlir::tofu::search::searchKBest(const PartitionGraph &graph,
     joined.emplace(graph, mesh, mine, best).run(raiseBound);
   if (!search.isOver()) {
     joined->runOverAll();
-    search.refine(JointSearch::Effort::All);
+    search.refine(JointSearch::Effort::Degrees);
   }
+  if (!search.isOver())
+    search.refine(JointSearch::Effort::Axes);
   if (!search.isOver() && search.isNear()) {
     joined->setPatience(kPatience);
     joined->runOverAll();
     search.setPatience(kPatience);
-    search.refine(JointSearch::Effort::All);
+    search.refine(JointSearch::Effort::Axes);
   }
   if (!search.isOver())
     joined->improve();
   if (!search.isOver())
     recurse(graph, mesh, options, best);
   if (!search.isOver())
-    search.refine(JointSearch::Effort::All);
+    search.refine(JointSearch::Effort::Axes);
   // If need be with large tables.
   if (isSmall && search.numClasses() <= kFewClasses && !best.isLimited() &&
       !search.isOver() &&
       double(best.cost()) > (1 + kCloseGap) * double(best.getBound())) {
     mine = patient(mine);
     join(joiningWithoutLoss(options));
-    JointSearch(graph, mesh, mine, best).refine(JointSearch::Effort::All);
+    JointSearch(graph, mesh, mine, best).refine(JointSearch::Effort::Axes);
   }
   lookForLessMemory(options, clock, best, [&](const SearchOptions &weighed) {
     for (const SearchOptions &space : nestedSpaces(weighed))

@@ -30,11 +30,12 @@ static constexpr unsigned kRadius = 5;
 /// so many cuts of each, and none on more devices than those.
 static constexpr int64_t kMostDevices = 16;
 static constexpr size_t kMostCuts = 400, kFewCuts = 16;
+/// Operators and values of small programs.
+static constexpr unsigned kFewVariables = 2000;
 /// Entries between all pairs of variables that differ up to which all plans are
-/// looked at: however long that takes, in small programs, and in others.
-static constexpr int64_t kMostEntriesToTheEnd = int64_t(1) << 23,
-                         kMostEntries = int64_t(1) << 22,
-                         kManyEntries = int64_t(1) << 21;
+/// looked at, and up to which small programs are searched to the end.
+static constexpr int64_t kMostEntries = int64_t(1) << 23,
+                         kFewEntries = int64_t(1) << 22;
 /// Entries of the tables of an exact elimination that a search to the end may
 /// begin with.
 static constexpr int64_t kWholeTables = int64_t(1) << 28;
@@ -323,7 +324,7 @@ bool JointSearch::searchAround(const Assignment &chosen) {
 
 bool JointSearch::isLarge() const { return mesh.numDevices() > kMostDevices; }
 
-bool JointSearch::isAffordable() const {
+bool JointSearch::hasAtMost(int64_t entries) const {
   if (isLarge())
     return false;
   // Variables that look alike are as much work as one.
@@ -339,10 +340,13 @@ bool JointSearch::isAffordable() const {
       return false;
     size = cuts;
   }
-  int64_t most = options.closeEnough == 0 ? kMostEntriesToTheEnd
-                 : isSmall()              ? kMostEntries
-                                          : kManyEntries;
-  return folding.model->numEntries(sizes) <= most;
+  return folding.model->numEntries(sizes) <= entries;
+}
+
+bool JointSearch::isAffordable() const { return hasAtMost(kMostEntries); }
+
+bool JointSearch::isSmall() const {
+  return numVariables() <= kFewVariables && hasAtMost(kFewEntries);
 }
 
 JointSearch::Domains JointSearch::allArrangements() {
@@ -419,9 +423,10 @@ void JointSearch::refine(Effort effort) {
   tell("all");
   PairwiseModel::Options mine = limits();
   mine.closeEnough = best.getCloseEnough();
-  if ((effort == Effort::Little || isLarge()) && best.getCloseEnough() > 0)
+  bool isToTheEnd = best.getCloseEnough() == 0;
+  if ((effort == Effort::Little || isLarge()) && !isToTheEnd)
     mine.farGap = farGap();
-  if (isAffordable()) {
+  if ((effort == Effort::Axes || isToTheEnd) && isAffordable()) {
     best.raiseBound(searchAll(mine));
     return;
   }

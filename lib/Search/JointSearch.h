@@ -103,8 +103,10 @@ public:
 
   /// Raises the bound of `best`, and offers better plans that this finds. For
   /// the space that `best` is to be the best of. Little effort is for a plan
-  /// that is to become better: it ends where the gap is large.
-  enum class Effort { Little, All };
+  /// that is to become better: it ends where the gap is large. The degrees
+  /// alone give a bound fast, all axes a better one, where that is affordable.
+  /// What is searched to the end begins with these.
+  enum class Effort { Little, Degrees, Axes };
   void refine(Effort effort);
 
   /// Writes the search among all plans as an integer linear program; false if
@@ -121,21 +123,20 @@ public:
   /// Whether all plans can be looked at.
   bool isAffordable() const;
 
-  /// Whether a program has so few operators and values that it is searched to
-  /// the end.
-  bool isSmall() const { return numVariables() <= kFewVariables; }
+  /// Whether a program has so few operators and values, and these so few cuts,
+  /// that it is searched to the end.
+  bool isSmall() const;
 
   /// What folding made of the space.
   unsigned numVariables() const { return space.numVariables(); }
   unsigned numClasses() const { return folding.model->numVariables(); }
 
 private:
-  static constexpr unsigned kFewVariables = 2000;
-
   using Domains = std::vector<const AxisSpace::Domain *>;
 
   /// Whether there are more devices than all plans can be looked at for.
   bool isLarge() const;
+  bool hasAtMost(int64_t entries) const;
   double farGap() const;
   PairwiseModel::Options limits() const;
   std::optional<Assignment> solveDegrees();

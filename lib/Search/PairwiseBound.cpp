@@ -19,10 +19,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "Clock.h"
-#include "PairwiseNumerics.h"
-#include "Tofu/Search/PairwiseModel.h"
+#include "PairwiseView.h"
 
-#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLExtras.h"
 
 #include <algorithm>
@@ -37,113 +35,6 @@ static constexpr unsigned kRadii[] = {1, 2, 3, 4, 6, 9};
 
 /// The same where they get the same values.
 static constexpr unsigned kRadiusAlike = 4;
-
-/// The model as seen from some distance.
-class PairwiseModel::View {
-public:
-  /// Variables of one class look alike. Takes over the messages of a view whose
-  /// classes these ones refine, if there is one.
-  View(const PairwiseModel &model, std::vector<unsigned> classes,
-       View *coarser);
-
-  unsigned numClasses() const { return classes.size(); }
-  double bound() const { return sumOfLeast; }
-  int64_t integerBound() const;
-
-  /// Raises the bound. Values that are in nothing as cheap as `upper` are
-  /// dropped.
-  void raise(const Options &options, double seconds, double upper,
-             unsigned &passes);
-
-  /// Whether nothing is left, so that nothing is cheaper.
-  bool isEmpty() const { return empty; }
-
-  /// The values that are left of a variable of the model, and by how much the
-  /// bound speaks against each.
-  void tell(unsigned var, Values &active, std::vector<double> &excess);
-
-  void passOn(Folding &folding) const;
-
-  const std::vector<unsigned> &getClasses() const { return classOf; }
-
-private:
-  /// Readers of one class and with the same columns in groups that look alike.
-  struct EdgeClass {
-    unsigned group, rowClass, colClass;
-    llvm::ArrayRef<unsigned> columnOf;
-    double perGroup = 0;           ///< edges in each of the groups
-    const double *share = nullptr; ///< see PairwiseModel::Edge
-    std::vector<double> ownShare;
-    std::vector<double> toRow, toCol; ///< of each edge
-  };
-  struct GroupClass {
-    const Group *example;
-    double count = 0;
-    unsigned firstEdge = 0, numEdges = 0;
-  };
-  /// An end of an edge.
-  struct End {
-    unsigned edge;
-    bool isRow;
-    bool operator<(const End &o) const {
-      return std::pair(edge, isRow) < std::pair(o.edge, o.isRow);
-    }
-  };
-  /// Variables of one class with edges of the same classes.
-  struct Type {
-    double members = 0;
-    std::vector<std::pair<End, double>> ends; ///< and how often
-    std::vector<double> own;                  ///< costs without messages
-    Values active;
-    double ahead[2] = {0, 0}; ///< edges before and after it
-    double least = 0;         ///< of its costs, when last seen
-  };
-  /// An end of edges of a class, and which of its types have it, by position.
-  struct SharedEnd : End {
-    llvm::SmallVector<unsigned, 2> types;
-  };
-  struct Class {
-    unsigned domain = 0;
-    llvm::SmallVector<unsigned, 2> types;
-    std::vector<SharedEnd> before, after;
-    Values active; ///< of any of the types
-  };
-
-  bool pass(double upper);
-  void makeGroups();
-  void makeTypes();
-  void share(const GroupClass &group);
-  void inheritEdges(View &coarser);
-  void inheritValues(const View &coarser);
-  unsigned numberOf(llvm::ArrayRef<unsigned> columns);
-  bool isBefore(const End &end) const;
-  std::vector<double> &messages(const End &end) {
-    return end.isRow ? edges[end.edge].toRow : edges[end.edge].toCol;
-  }
-  void rebalance(const GroupClass &group);
-  void collect(const End &end);
-  void addUp(const Type &type, std::vector<double> &costs);
-  double leastOf(const Type &type, llvm::ArrayRef<double> costs) const;
-  void prune(Class &mine, double upper);
-  void moveOn(const Class &mine, llvm::ArrayRef<SharedEnd> ends);
-  bool visit(unsigned number, bool forwards, double upper);
-
-  const PairwiseModel &model;
-  std::vector<unsigned> classOf, typeOf; ///< by variable of the model
-  std::vector<unsigned> groupOf;         ///< by group of the model
-  std::vector<unsigned> edgeOf;          ///< by edge of the model
-  std::vector<Class> classes;
-  std::vector<Type> types;
-  std::vector<GroupClass> groups;
-  std::vector<EdgeClass> edges;
-  std::map<const int64_t *, std::vector<double>> wholeTables;
-  llvm::DenseMap<const unsigned *, unsigned> columnNumbers;
-  double sumOfLeast = 0;
-  bool empty = false;
-  std::vector<std::vector<double>> costs; ///< scratch: of a class's types
-  std::vector<double> columns, scratch;
-  SharedColumns shared;
-};
 
 //===----------------------------------------------------------------------===//
 // Making it
@@ -568,8 +459,8 @@ void PairwiseModel::View::tell(unsigned var, Values &active,
 }
 
 /// See PairwiseModel::integerBound.
-int64_t PairwiseModel::View::integerBound() const {
-  int64_t bound = 0;
+PairwiseModel::View::WholeCosts PairwiseModel::View::wholeCosts() const {
+  WholeCosts costs;
   std::vector<int64_t> most;
   for (const EdgeClass &edge : edges) {
     unsigned numColumns = groups[edge.group].example->numColumns;
@@ -583,11 +474,11 @@ int64_t PairwiseModel::View::integerBound() const {
         cheapest = std::min(
             cheapest, roundDown(edge.share[size_t(l) * numColumns + column]) -
                           roundDown(edge.toRow[l]) - most[column]);
-    bound += int64_t(groups[edge.group].count * edge.perGroup) * cheapest;
+    costs.leastOfEdge.push_back(cheapest);
+    costs.bound += int64_t(groups[edge.group].count * edge.perGroup) * cheapest;
   }
-  std::vector<int64_t> sums;
   for (const Type &type : types) {
-    sums.assign(type.own.size(), 0);
+    std::vector<int64_t> &sums = costs.ofType.emplace_back(type.own.size(), 0);
     for (unsigned value : type.active)
       sums[value] = roundDown(type.own[value]);
     for (const auto &[end, times] : type.ends) {
@@ -599,9 +490,15 @@ int64_t PairwiseModel::View::integerBound() const {
     int64_t cheapest = Forbidden;
     for (unsigned value : type.active)
       cheapest = std::min(cheapest, sums[value]);
-    bound += int64_t(type.members) * cheapest;
+    for (unsigned value : type.active)
+      sums[value] -= cheapest;
+    costs.bound += int64_t(type.members) * cheapest;
   }
-  return std::max<int64_t>(bound, 0);
+  return costs;
+}
+
+int64_t PairwiseModel::View::integerBound() const {
+  return std::max<int64_t>(wholeCosts().bound, 0);
 }
 
 //===----------------------------------------------------------------------===//
@@ -706,6 +603,10 @@ PairwiseModel::minimizeAlike(llvm::ArrayRef<unsigned> kinds,
     result.lowerBound = leastKnown;
     return result;
   }
-  result.lowerBound = std::min(leastKnown, view->integerBound());
+  result.lowerBound = view->integerBound();
+  if (options.windowLimit > 0 && clock.seconds() < options.seconds &&
+      !options.isClose(double(result.lowerBound), double(leastKnown)))
+    result.lowerBound = view->boundByWindows(options.windowLimit);
+  result.lowerBound = std::min(leastKnown, result.lowerBound);
   return result;
 }

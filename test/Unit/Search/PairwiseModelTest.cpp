@@ -198,3 +198,54 @@ TEST(PairwiseModelTest, boundsAlikeWithoutElimination) {
   // Most of these have no cycles that a bound could miss.
   EXPECT_GE(met, 400u);
 }
+
+// Windows of any size never go above the least cost, nor below the bound of the
+// messages alone, and raise it where cycles are loose.
+TEST(PairwiseModelTest, boundsByWindows) {
+  unsigned raised = 0;
+  for (unsigned seed = 0; seed < 1000; ++seed) {
+    unsigned layers = 2 + seed % 4;
+    int64_t expected = RandomModel(seed, layers).bruteForce();
+    if (expected == Forbidden)
+      continue;
+    PairwiseModel::Options options;
+    options.tableLimit = options.improvementLimit = 0;
+    auto bound = [&](int64_t windowLimit) {
+      options.windowLimit = windowLimit;
+      RandomModel random(seed, layers);
+      return random.model
+          ->minimizeAlike(random.kinds, options, /*hint=*/nullptr,
+                          /*known=*/expected + 50)
+          .lowerBound;
+    };
+    int64_t messages = bound(0);
+    for (int64_t limit : {1, 30, 300, 1 << 20}) {
+      EXPECT_LE(bound(limit), expected) << "seed " << seed;
+      EXPECT_GE(bound(limit), messages) << "seed " << seed;
+    }
+    raised += bound(1 << 20) > messages;
+  }
+  EXPECT_GE(raised, 10u);
+}
+
+// Three variables of two values, each pair of which costs 100 where they are
+// equal: one pair is, but all pairs can agree on halves.
+TEST(PairwiseModelTest, windowsSolveOddCycles) {
+  std::vector<int64_t> equal{100, 0, 0, 100};
+  std::vector<unsigned> columns{0, 1};
+  auto bound = [&](int64_t windowLimit) {
+    PairwiseModel model({2, 2, 2});
+    for (auto [row, col] : {std::pair(0u, 1u), {1u, 2u}, {0u, 2u}})
+      model.addGroup(row, equal, 2, PairwiseModel::Reader{col, columns});
+    PairwiseModel::Options options;
+    options.tableLimit = options.improvementLimit = 0;
+    options.windowLimit = windowLimit;
+    return model
+        .minimizeAlike({0, 1, 2}, options, /*hint=*/nullptr, /*known=*/1000)
+        .lowerBound;
+  };
+  EXPECT_EQ(bound(0), 0);
+  // Two of them are a window, then, and the third is alone.
+  EXPECT_EQ(bound(7), 0);
+  EXPECT_EQ(bound(100), 100);
+}

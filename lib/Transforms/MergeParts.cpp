@@ -211,7 +211,9 @@ SmallVector<AxesAttr> MergePlanner::getMergeDims() const {
   auto produced = cast<LayoutAttr>(getProduced(0));
   SmallVector<StringAttr> axes(numbering.getNames()), alike = getAxesAlike();
   if (produced.getDims().empty()) {
-    axes.append(alike);
+    // A single part is there already.
+    if (countParts() > 1)
+      axes.append(alike);
     return {AxesAttr::get(builder.getContext(), axes)};
   }
   auto isLess = [](StringAttr a, StringAttr b) {

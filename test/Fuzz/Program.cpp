@@ -178,9 +178,34 @@ std::string Program::randomElements(const std::string &element,
   return "dense<" + list(0) + ">";
 }
 
+/// A constant of rank zero, broadcast.
+static std::string broadcastOf(Program &program, const std::string &element,
+                               const Shape &shape) {
+  std::string scalarType = typeText(element, {});
+  std::string scalar =
+      program.addOther("arith.constant " + program.randomElements(element, {}) +
+                           " : " + scalarType,
+                       scalarType);
+  std::string empty = program.addEmpty(element, shape);
+  std::vector<std::string> dims, iterators;
+  for (size_t dim = 0; dim < shape.size(); ++dim) {
+    dims.push_back("d" + std::to_string(dim));
+    iterators.push_back("\"parallel\"");
+  }
+  std::string type = typeText(element, shape),
+              from = "affine_map<(" + join(dims) + ") -> (";
+  return "linalg.generic {indexing_maps = [" + from + ")>, " + from +
+         join(dims) + ")>], iterator_types = [" + join(iterators) + "]} ins(" +
+         scalar + " : " + scalarType + ") outs(" + empty + " : " + type +
+         ") {\n    ^bb0(%in: " + element + ", %out: " + element +
+         "):\n      linalg.yield %in : " + element + "\n    } -> " + type;
+}
+
 size_t Program::addConstant(const std::string &element, const Shape &shape) {
   Quality quality;
   quality.integral = isReal(element);
+  if (random.chance(40))
+    return add(broadcastOf(*this, element, shape), element, shape, quality);
   return add("arith.constant " + randomElements(element, shape) + " : " +
                  typeText(element, shape),
              element, shape, quality);

@@ -77,3 +77,26 @@ func.func @one_part(%x: tensor<6xi32> {tofu.layout = #tofu.layout<@one, [{x}]>})
   } -> tensor<i32>
   return %0 : tensor<i32>
 }
+
+// Nor do the devices along other axes then share the work: all have the number.
+
+tofu.mesh @other [x = 1, y = 4]
+// CHECK-LABEL: func.func @one_part_everywhere(
+// CHECK: tofu.stack
+// CHECK-NOT: tofu.reshard
+func.func @one_part_everywhere(%x: tensor<6xi32> {tofu.layout = #tofu.layout<@other, [{x}]>})
+    -> (tensor<i32> {tofu.layout = #tofu.layout<@other, []>}) {
+  %least = arith.constant -2147483648 : i32
+  %e = tensor.empty() : tensor<i32>
+  %i = linalg.fill ins(%least : i32) outs(%e : tensor<i32>) -> tensor<i32>
+  %0 = linalg.generic {indexing_maps = [#in, #number], iterator_types = ["reduction"]}
+      ins(%x : tensor<6xi32>) outs(%i : tensor<i32>)
+      attrs = {tofu.semantics = #tofu.semantics<[n = 6 : region], (in[n], v[]) -> (best[])>,
+               tofu.strategy = #tofu.strategy<@other, [{x}]>, tofu.layouts = [#tofu.layout<@other, []>]} {
+    ^bb0(%v: i32, %best: i32):
+      %more = arith.cmpi sgt, %v, %best : i32
+      %r = arith.select %more, %v, %best : i32
+      linalg.yield %r : i32
+  } -> tensor<i32>
+  return %0 : tensor<i32>
+}

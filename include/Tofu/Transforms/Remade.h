@@ -14,9 +14,9 @@
 namespace mlir::tofu {
 
 /// True if `value` is the same everywhere in the tensor, or undefined: an empty
-/// tensor, a fill, a splat, or what an operator copies, broadcasts or transposes
-/// of one. Every device makes what it needs of it; it has no place in the plan
-/// and costs no bytes.
+/// tensor, a fill, a splat, or what an operator copies, broadcasts or
+/// transposes of one. Every device makes what it needs of it; it has no place
+/// in the plan and costs no bytes.
 bool isRemade(Value value);
 
 /// True if `value` is a constant, remade or not: all devices have all of it.

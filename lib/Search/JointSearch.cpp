@@ -233,11 +233,18 @@ void JointSearch::arrangeByAxis(const Assignment &values) {
   offer(cuts);
 }
 
-/// Makes the choices for one axis of the best plan after the other again, for
-/// as long as that helps.
 void JointSearch::improve() {
   if (mesh.numDevices() > kMostDevicesByAxis)
     return;
+  // On few devices it was looked around the best plan before.
+  do
+    improveByAxis();
+  while (isLarge() && best.get() && !isOver() && searchAround(nullptr));
+}
+
+/// Makes the choices for one axis of the best plan after the other again, for
+/// as long as that helps.
+void JointSearch::improveByAxis() {
   Axes axes = axesThatSplit(mesh);
   for (size_t i = 0, tried = 0; best.get() && tried < axes.size() && !isOver();
        i = (i + 1) % axes.size()) {
@@ -284,8 +291,9 @@ llvm::SmallVector<unsigned> JointSearch::likelyDegrees(unsigned var,
 }
 
 /// Looks around the best plan: among cuts that differ from its own in one axis,
-/// and those of likely degrees. Says whether that helped.
-bool JointSearch::searchAround(const Assignment &chosen) {
+/// and those of degrees that are likely besides `chosen`, if these are given.
+/// Says whether that helped.
+bool JointSearch::searchAround(const Assignment *chosen) {
   PlanSpace::States states = space.statesOf(*best.get());
   std::vector<std::vector<const PlanSpace::Choices *>> byAxis;
   for (unsigned axis : axesThatSplit(mesh))
@@ -296,8 +304,8 @@ bool JointSearch::searchAround(const Assignment &chosen) {
   Domains given;
   for (unsigned var = 0; var < space.numVariables(); ++var) {
     llvm::SmallVector<unsigned> &values = likely[folding.classOf[var]];
-    if (values.empty())
-      values = likelyDegrees(var, chosen[var]);
+    if (values.empty() && chosen)
+      values = likelyDegrees(var, (*chosen)[var]);
     llvm::SmallVector<unsigned> key = values;
     key.push_back(degrees.getDomainIds()[var]);
     for (const auto &choices : byAxis)
@@ -406,7 +414,7 @@ void JointSearch::run(llvm::function_ref<void()> raiseBound) {
   tell("axes");
   if (!values || isLarge() || !best.get())
     return;
-  while (!isOver() && searchAround(*values))
+  while (!isOver() && searchAround(&*values))
     raiseBound();
 }
 

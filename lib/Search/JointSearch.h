@@ -98,7 +98,8 @@ public:
   /// messages faster.
   void setPatience(unsigned times);
 
-  /// Offers plans that differ from the best in a single axis.
+  /// Offers plans whose cuts differ from those of the best in a single axis:
+  /// the same for all, or, on many devices, any.
   void improve();
 
   /// Raises the bound of `best`, and offers better plans that this finds. For
@@ -144,7 +145,8 @@ private:
   void arrangeByAxis(const Assignment &degrees);
   llvm::SmallVector<unsigned> likelyDegrees(unsigned var,
                                             unsigned chosen) const;
-  bool searchAround(const Assignment &degrees);
+  bool searchAround(const Assignment *degrees);
+  void improveByAxis();
   void tell(llvm::StringRef what) const;
   Domains allArrangements();
   int64_t searchAll(const PairwiseModel::Options &limits);

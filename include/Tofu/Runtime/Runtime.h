@@ -212,6 +212,20 @@ enum {
   TOFU_CONTRACT_HEADER = 8
 };
 
+/** What becomes of an element of a contraction once it is summed up. RELU is
+ *  x > 0 ? x : 0, which is 0 for NaN, as of maxnumf with 0 and unlike maximumf.
+ *  GELU_TANH is x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x^3))). */
+typedef enum TofuActivation {
+  TOFU_ACTIVATION_NONE = 0,
+  TOFU_ACTIVATION_RELU = 1,
+  TOFU_ACTIVATION_GELU_TANH = 2,
+  TOFU_NUM_ACTIVATIONS = 3
+} TofuActivation;
+
+/** The table of a contraction with an epilogue is that of the contraction,
+ *  followed by a TofuActivation, and by one word per dim of the bias: the loop
+ *  dim of C that indexes it, or -1 where the index is always 0. */
+
 /** What the host calls for a launch: it has the kernel compiled for itself, and
  *  goes through the threads. See tofuLaunch. */
 typedef void (*TofuHostKernel)(void **arguments, const int64_t *shape);
@@ -319,6 +333,19 @@ int64_t tofuShardSize(TofuContext *context, const int64_t *table,
 void tofuContract(TofuContext *context, TofuStream *stream,
                   const int64_t *table, const char *location, int64_t aRank,
                   void *a, int64_t bRank, void *b, int64_t cRank, void *c);
+
+/** A contraction with an epilogue: C = activation(A * B + bias), or
+ *  C = activation(C + A * B + bias), of floats.
+ *
+ *  bias: a memref descriptor as well, of elements of C's type; null for none.
+ *  C doesn't overlap it. The epilogue is computed in f64 if C is f64, else in
+ *  f32; whether sums are rounded to C's type before it is the backend's choice.
+ *  Otherwise as tofuContract. */
+void tofuContractWithEpilogue(TofuContext *context, TofuStream *stream,
+                              const int64_t *table, const char *location,
+                              int64_t aRank, void *a, int64_t bRank, void *b,
+                              int64_t cRank, void *c, int64_t biasRank,
+                              void *bias);
 
 /** Runs a kernel on a grid of threads.
  *

@@ -257,17 +257,34 @@ static void evenCollective(TofuContext *context, TofuStream *stream,
 // Computation
 //===----------------------------------------------------------------------===//
 
+static bool callContraction(TofuContext *context, TofuStream *stream,
+                            const int64_t *table, const char *location,
+                            const host::ContractionMemrefs &memrefs) {
+  Device &device = getDevice(context);
+  for (const Memref &memref : memrefs)
+    if (memref.rank > kMaxRank)
+      return device.fail(location, "a tensor has too many dims");
+  return cuda::runContraction(device, device.getStream(stream), table, location,
+                              memrefs);
+}
+
 static void contract(TofuContext *context, TofuStream *stream,
                      const int64_t *table, const char *location, int64_t aRank,
                      void *a, int64_t bRank, void *b, int64_t cRank, void *c) {
-  Device &device = getDevice(context);
-  bool fits = std::max({aRank, bRank, cRank}) <= kMaxRank;
-  if (!fits)
-    device.fail(location, "a tensor has too many dims");
-  const Memref memrefs[] = {{aRank, a}, {bRank, b}, {cRank, c}};
-  leaveIf(context,
-          !fits || !cuda::runContraction(device, device.getStream(stream),
-                                         table, location, memrefs));
+  bool isGood = callContraction(context, stream, table, location,
+                                {{aRank, a}, {bRank, b}, {cRank, c}});
+  leaveIf(context, !isGood);
+}
+
+static void contractWithEpilogue(TofuContext *context, TofuStream *stream,
+                                 const int64_t *table, const char *location,
+                                 int64_t aRank, void *a, int64_t bRank, void *b,
+                                 int64_t cRank, void *c, int64_t biasRank,
+                                 void *bias) {
+  bool isGood =
+      callContraction(context, stream, table, location,
+                      {{aRank, a}, {bRank, b}, {cRank, c}, {biasRank, bias}});
+  leaveIf(context, !isGood);
 }
 
 static bool callKernel(Device &device, TofuStream *stream,
@@ -728,6 +745,7 @@ static TofuBackend makeBackend() {
       makeSymbol("tofuCollectiveOfSizes", collectiveOfSizes),
       makeSymbol("tofuEvenCollective", evenCollective),
       makeSymbol("tofuContract", contract),
+      makeSymbol("tofuContractWithEpilogue", contractWithEpilogue),
       makeSymbol("tofuLaunch", launch),
       makeSymbol("tofuRead", read),
       makeSymbol("tofuWrite", write),

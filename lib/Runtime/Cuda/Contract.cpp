@@ -8,7 +8,8 @@
 //
 // What is a batch of matrix products in memory is one for cuBLASLt, which
 // counts columns first: C^T = B^T * A^T. Convolutions are cuDNN's, where there
-// is one. A kernel does all else, and what the libraries refuse.
+// is one. A kernel does all else, and what the libraries refuse. An epilogue is
+// part of cuBLASLt's call if it has it, else of that kernel, or one of its own.
 //
 //===----------------------------------------------------------------------===//
 
@@ -119,6 +120,55 @@ static uint32_t getAlignment(const void *memory) {
   return static_cast<uint32_t>(address & -address);
 }
 
+/// The library's epilogue, if it has it for this layout; nothing else. The bias
+/// is a vector without gaps along the columns of C, the rows of C^T.
+///
+/// CUBLASLT_EPILOGUE_RELU gives 0 for NaN, as TOFU_ACTIVATION_RELU: the
+/// header's max(x, 0) doesn't say so, but users saw it (NVIDIA's developer
+/// forum, topic 329783). maximumf, which gives NaN, never gets here.
+/// CUBLASLT_EPILOGUE_GELU is the form with tanh, as which PyTorch uses it for
+/// `_addmm_activation`.
+static std::optional<cublasLtEpilogue_t>
+getEpilogue(const Contraction &contraction) {
+  if (contraction.bias) {
+    std::optional<int64_t> columns =
+                               joinedStride(contraction.columns, host::kBias),
+                           rows = joinedStride(contraction.rows, host::kBias),
+                           batch = joinedStride(contraction.batch, host::kBias);
+    bool isVector = columns && (contraction.columns.empty() || *columns == 1);
+    if (!isVector || rows != 0 || batch != 0)
+      return std::nullopt;
+  }
+  switch (contraction.activation) {
+  case TOFU_ACTIVATION_RELU:
+    return contraction.bias ? CUBLASLT_EPILOGUE_RELU_BIAS
+                            : CUBLASLT_EPILOGUE_RELU;
+  case TOFU_ACTIVATION_GELU_TANH:
+    return contraction.bias ? CUBLASLT_EPILOGUE_GELU_BIAS
+                            : CUBLASLT_EPILOGUE_GELU;
+  default:
+    return contraction.bias ? CUBLASLT_EPILOGUE_BIAS
+                            : CUBLASLT_EPILOGUE_DEFAULT;
+  }
+}
+
+static cublasStatus_t describeEpilogue(const Descriptors &descriptors,
+                                       const Contraction &contraction,
+                                       cublasLtEpilogue_t epilogue) {
+  cublasStatus_t status = CUBLAS_STATUS_SUCCESS;
+  auto set = [&](cublasLtMatmulDescAttributes_t attribute, const auto &value) {
+    if (status == CUBLAS_STATUS_SUCCESS)
+      status = cublasLtMatmulDescSetAttribute(descriptors.operation, attribute,
+                                              &value, sizeof(value));
+  };
+  set(CUBLASLT_MATMUL_DESC_EPILOGUE, epilogue);
+  if (!contraction.bias)
+    return status;
+  set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, contraction.bias);
+  set(CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, *getType(contraction.outputType));
+  return status;
+}
+
 static cublasStatus_t describe(Descriptors &descriptors,
                                const Contraction &contraction,
                                const Products &products) {
@@ -160,20 +210,21 @@ static cublasStatus_t describe(Descriptors &descriptors,
   return status;
 }
 
-static cublasStatus_t findAlgorithm(Device &device,
-                                    const Descriptors &descriptors,
-                                    const Contraction &contraction,
-                                    const Products &products,
-                                    cublasLtMatmulAlgo_t &algorithm) {
+static cublasStatus_t
+findAlgorithm(Device &device, const Descriptors &descriptors,
+              const Contraction &contraction, const Products &products,
+              cublasLtEpilogue_t epilogue, cublasLtMatmulAlgo_t &algorithm) {
   const void *data[] = {contraction.data[host::kB], contraction.data[host::kA],
                         contraction.data[host::kC], contraction.data[host::kC]};
   std::vector<int64_t> key = {contraction.inputType, contraction.outputType,
-                              products.batch};
+                              products.batch, epilogue};
   for (const Matrix *matrix : {&products.a, &products.b, &products.c})
     key.insert(key.end(), {matrix->rows, matrix->columns, matrix->lead,
                            matrix->batchStride, matrix->isTransposed});
   for (const void *each : data)
     key.push_back(getAlignment(each));
+  if (contraction.bias)
+    key.push_back(getAlignment(contraction.bias));
   auto known = device.algorithms.find(key);
   if (known != device.algorithms.end()) {
     algorithm = known->second;
@@ -214,13 +265,16 @@ static cublasStatus_t findAlgorithm(Device &device,
 
 static cublasStatus_t multiply(Device &device, cudaStream_t stream,
                                const Contraction &contraction,
-                               const Products &products) {
+                               const Products &products,
+                               cublasLtEpilogue_t epilogue) {
   Descriptors descriptors;
   cublasStatus_t status = describe(descriptors, contraction, products);
+  if (status == CUBLAS_STATUS_SUCCESS && epilogue != CUBLASLT_EPILOGUE_DEFAULT)
+    status = describeEpilogue(descriptors, contraction, epilogue);
   cublasLtMatmulAlgo_t algorithm = {};
   if (status == CUBLAS_STATUS_SUCCESS)
-    status =
-        findAlgorithm(device, descriptors, contraction, products, algorithm);
+    status = findAlgorithm(device, descriptors, contraction, products, epilogue,
+                           algorithm);
   if (status != CUBLAS_STATUS_SUCCESS)
     return status;
   bool isDouble = contraction.outputType == TOFU_F64;
@@ -237,9 +291,10 @@ static cublasStatus_t multiply(Device &device, cudaStream_t stream,
       device.workspace, kWorkspaceBytes, stream);
 }
 
-/// Runs what is products of matrices in memory, or their transposes.
+/// Runs what is products of matrices in memory, or their transposes. What is
+/// left of the epilogue stays in `contraction`.
 static Outcome runProducts(Device &device, cudaStream_t stream,
-                           Contraction contraction, const char *location) {
+                           Contraction &contraction, const char *location) {
   std::optional<Products> products = asProducts(contraction);
   if (!products) {
     contraction = contraction.transposed();
@@ -247,7 +302,18 @@ static Outcome runProducts(Device &device, cudaStream_t stream,
   }
   if (!products)
     return Outcome::Refused;
-  cublasStatus_t status = multiply(device, stream, contraction, *products);
+  std::optional<cublasLtEpilogue_t> epilogue = getEpilogue(contraction);
+  if (epilogue && *epilogue != CUBLASLT_EPILOGUE_DEFAULT) {
+    // Whatever is wrong may be the epilogue's fault.
+    if (multiply(device, stream, contraction, *products, *epilogue) ==
+        CUBLAS_STATUS_SUCCESS) {
+      contraction.bias = nullptr;
+      contraction.activation = TOFU_ACTIVATION_NONE;
+      return Outcome::Done;
+    }
+  }
+  cublasStatus_t status = multiply(device, stream, contraction, *products,
+                                   CUBLASLT_EPILOGUE_DEFAULT);
   if (status == CUBLAS_STATUS_SUCCESS)
     return Outcome::Done;
   if (status == CUBLAS_STATUS_NOT_SUPPORTED)
@@ -257,15 +323,17 @@ static Outcome runProducts(Device &device, cudaStream_t stream,
   return Outcome::Failed;
 }
 
-static bool runKernel(Device &device, cudaStream_t stream,
-                      const Contraction &contraction, const char *location) {
-  ContractionWork work = {};
+/// Describes a contraction to the backend's own kernels. False if it has too
+/// many loops for them.
+static bool makeWork(const Contraction &contraction, ContractionWork &work) {
   work.inputType = contraction.inputType;
   work.outputType = contraction.outputType;
   work.accumulate = contraction.accumulate;
   work.a = contraction.data[host::kA];
   work.b = contraction.data[host::kB];
   work.c = contraction.data[host::kC];
+  work.activation = contraction.activation;
+  work.bias = contraction.bias;
   work.outerVolume = work.innerVolume = 1;
   int32_t count = 0;
   auto add = [&](const ContractionLoops &loops, int64_t &volume) {
@@ -273,7 +341,8 @@ static bool runKernel(Device &device, cudaStream_t stream,
       if (count == kMaxLoops)
         return false;
       work.axes[count++] = {loop.size, loop.strides[host::kA],
-                            loop.strides[host::kB], loop.strides[host::kC]};
+                            loop.strides[host::kB], loop.strides[host::kC],
+                            loop.strides[host::kBias]};
       volume *= loop.size;
     }
     return true;
@@ -284,28 +353,33 @@ static bool runKernel(Device &device, cudaStream_t stream,
   work.numOuter = count;
   fits = fits && add(contraction.inner, work.innerVolume);
   work.numInner = count - work.numOuter;
-  if (!fits)
+  return fits;
+}
+
+static bool runKernel(Device &device, cudaStream_t stream,
+                      const Contraction &contraction, const char *location) {
+  ContractionWork work = {};
+  if (!makeWork(contraction, work))
     return device.fail(location, "a contraction has too many loops");
   return device.check(launchContraction(stream, work), location,
                       "a contraction");
 }
 
+static bool runEpilogue(Device &device, cudaStream_t stream,
+                        const Contraction &contraction, const char *location) {
+  ContractionWork work = {};
+  if (!makeWork(contraction, work))
+    return device.fail(location, "a contraction has too many loops");
+  return device.check(launchEpilogue(stream, work), location,
+                      "the epilogue of a contraction");
+}
+
 bool cuda::runContraction(Device &device, cudaStream_t stream,
                           const int64_t *words, const char *location,
-                          const host::Memref (&memrefs)[3]) {
+                          const host::ContractionMemrefs &memrefs) {
   std::string error;
   Contraction contraction;
-  if (!host::checkContractionHeader(
-          words, {memrefs[0].rank, memrefs[1].rank, memrefs[2].rank}, error))
-    return device.fail(location, error);
-  host::View views[3];
-  for (int operand = 0; operand < 3; ++operand)
-    views[operand] = host::View::ofMemref(
-        memrefs[operand].rank, memrefs[operand].descriptor,
-        host::elementBytes(
-            words[operand == host::kC ? TOFU_CONTRACT_OUTPUT_TYPE
-                                      : TOFU_CONTRACT_INPUT_TYPE]));
-  if (!contraction.read(words, views, error))
+  if (!contraction.read(words, memrefs, error))
     return device.fail(location, error);
   ++device.context->contractions.calls;
   device.context->contractions.flops += contraction.flops();
@@ -323,5 +397,7 @@ bool cuda::runContraction(Device &device, cudaStream_t stream,
   }
   if (outcome == Outcome::Refused)
     return runKernel(device, stream, joined, location);
-  return outcome == Outcome::Done;
+  return outcome == Outcome::Done &&
+         (!joined.hasEpilogue() ||
+          runEpilogue(device, stream, joined, location));
 }

@@ -222,9 +222,10 @@ inline const host::Mover &getMover(const Device &device) {
 bool runEven(Device &device, cudaStream_t stream,
              const std::vector<PendingEven> &collectives);
 
-/// C = A * B (Runtime.h).
+/// C = A * B, or with an epilogue (Runtime.h).
 bool runContraction(Device &device, cudaStream_t stream, const int64_t *words,
-                    const char *location, const host::Memref (&memrefs)[3]);
+                    const char *location,
+                    const host::ContractionMemrefs &memrefs);
 
 } // namespace mlir::tofu::cuda
 

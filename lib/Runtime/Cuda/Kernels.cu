@@ -9,6 +9,7 @@
 #include "Kernels.h"
 
 #include "CombineElements.h"
+#include "Epilogue.h"
 
 #include <algorithm>
 
@@ -194,23 +195,43 @@ __device__ static void store(int64_t type, void *memory, int64_t at,
   }
 }
 
+/// Where element `number` of C is, and what belongs to it.
+__device__ static ContractionAxis locate(const ContractionWork &work,
+                                         int64_t number) {
+  ContractionAxis at = {};
+  for (int axis = work.numOuter; axis-- > 0;) {
+    const ContractionAxis &outer = work.axes[axis];
+    int64_t index = number % outer.size;
+    number /= outer.size;
+    at.a += index * outer.a;
+    at.b += index * outer.b;
+    at.c += index * outer.c;
+    at.bias += index * outer.bias;
+  }
+  return at;
+}
+
+/// Integers have no epilogue.
+template <typename Compute>
+__device__ static Compute finish(const ContractionWork &work, Compute value,
+                                 int64_t bias) {
+  if constexpr (std::is_floating_point_v<Compute>) {
+    if (work.bias)
+      value += load<Compute>(work.outputType, work.bias, bias);
+    value = host::activate(work.activation, value);
+  }
+  return value;
+}
+
 /// A thread for each element of C. Integers are unsigned, where overflow wraps.
 template <typename Compute>
 __global__ static void contract(ContractionWork work) {
   for (int64_t i = firstElement(); i < work.outerVolume; i += elementStep()) {
-    int64_t a = 0, b = 0, c = 0, rest = i;
-    for (int axis = work.numOuter; axis-- > 0;) {
-      const ContractionAxis &outer = work.axes[axis];
-      int64_t index = rest % outer.size;
-      rest /= outer.size;
-      a += index * outer.a;
-      b += index * outer.b;
-      c += index * outer.c;
-    }
-    Compute sum = work.accumulate ? load<Compute>(work.outputType, work.c, c)
+    const ContractionAxis at = locate(work, i);
+    Compute sum = work.accumulate ? load<Compute>(work.outputType, work.c, at.c)
                                   : Compute(0);
     for (int64_t j = 0; j < work.innerVolume; ++j) {
-      int64_t atA = a, atB = b, left = j;
+      int64_t atA = at.a, atB = at.b, left = j;
       for (int axis = work.numInner; axis-- > 0;) {
         const ContractionAxis &inner = work.axes[work.numOuter + axis];
         int64_t index = left % inner.size;
@@ -221,7 +242,16 @@ __global__ static void contract(ContractionWork work) {
       sum += load<Compute>(work.inputType, work.a, atA) *
              load<Compute>(work.inputType, work.b, atB);
     }
-    store<Compute>(work.outputType, work.c, c, sum);
+    store<Compute>(work.outputType, work.c, at.c, finish(work, sum, at.bias));
+  }
+}
+
+template <typename Compute>
+__global__ static void applyEpilogue(ContractionWork work) {
+  for (int64_t i = firstElement(); i < work.outerVolume; i += elementStep()) {
+    ContractionAxis at = locate(work, i);
+    Compute value = load<Compute>(work.outputType, work.c, at.c);
+    store<Compute>(work.outputType, work.c, at.c, finish(work, value, at.bias));
   }
 }
 
@@ -238,5 +268,17 @@ cudaError_t cuda::launchContraction(cudaStream_t stream,
     contract<double><<<blocks, kBlockSize, 0, stream>>>(work);
   else
     contract<float><<<blocks, kBlockSize, 0, stream>>>(work);
+  return cudaGetLastError();
+}
+
+cudaError_t cuda::launchEpilogue(cudaStream_t stream,
+                                 const ContractionWork &work) {
+  if (!work.outerVolume)
+    return cudaSuccess;
+  int blocks = getNumBlocks(work.outerVolume);
+  if (work.outputType == TOFU_F64)
+    applyEpilogue<double><<<blocks, kBlockSize, 0, stream>>>(work);
+  else
+    applyEpilogue<float><<<blocks, kBlockSize, 0, stream>>>(work);
   return cudaGetLastError();
 }

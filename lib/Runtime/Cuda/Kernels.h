@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 //
 // Copies between strided memory, combining partial results, and contractions
-// that no library takes. Each is one launch on a stream.
+// and epilogues that no library takes. Each is one launch on a stream.
 //
 //===----------------------------------------------------------------------===//
 
@@ -38,17 +38,19 @@ cudaError_t launchCopy(cudaStream_t stream, const Region &region, void *to,
 cudaError_t launchCombine(cudaStream_t stream, const Region &region, void *to,
                           const void *from, int64_t combiner, int64_t type);
 
-/// A loop of a contraction; strides in elements of A, B and C.
+/// A loop of a contraction; strides in elements of A, B, C and the bias.
 struct ContractionAxis {
-  int64_t size, a, b, c;
+  int64_t size, a, b, c, bias;
 };
 
-/// C = or += the sum over the last `numInner` axes of A * B.
+/// C = or += the sum over the last `numInner` axes of A * B; then the epilogue.
 struct ContractionWork {
   int64_t inputType, outputType;
   bool accumulate;
+  int64_t activation; ///< TofuActivation
   const void *a, *b;
   void *c;
+  const void *bias; ///< of C's type; null for none
   int32_t numOuter, numInner;
   int64_t outerVolume, innerVolume;
   ContractionAxis axes[kMaxLoops];
@@ -56,6 +58,9 @@ struct ContractionWork {
 
 /// Computes in f64 if a type is f64, else in f32; integers in 64 bits.
 cudaError_t launchContraction(cudaStream_t stream, const ContractionWork &work);
+
+/// Only the epilogue, of what C holds: floats.
+cudaError_t launchEpilogue(cudaStream_t stream, const ContractionWork &work);
 
 } // namespace mlir::tofu::cuda
 

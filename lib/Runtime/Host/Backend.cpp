@@ -188,17 +188,33 @@ int64_t tofuShardSize(TofuContext *context, const int64_t *table,
   return shard.size();
 }
 
+/// False if the device must leave the program, which no destructor survives.
+static bool contract(TofuContext *context, const int64_t *table,
+                     const char *location, const ContractionMemrefs &memrefs) {
+  if (context->world->isAborted())
+    return false;
+  for (const Memref &memref : memrefs)
+    if (memref.rank > kMaxRank) {
+      failRank(context, location);
+      return false;
+    }
+  return runContraction(*context, table, location, memrefs);
+}
+
 void tofuContract(TofuContext *context, TofuStream *stream,
                   const int64_t *table, const char *location, int64_t aRank,
                   void *a, int64_t bRank, void *b, int64_t cRank, void *c) {
-  if (context->world->isAborted())
+  if (!contract(context, table, location, {{aRank, a}, {bRank, b}, {cRank, c}}))
     leave(context);
-  if (std::max({aRank, bRank, cRank}) > kMaxRank) {
-    failRank(context, location);
-    leave(context);
-  }
-  const Memref memrefs[] = {{aRank, a}, {bRank, b}, {cRank, c}};
-  if (!runContraction(*context, table, location, memrefs))
+}
+
+void tofuContractWithEpilogue(TofuContext *context, TofuStream *stream,
+                              const int64_t *table, const char *location,
+                              int64_t aRank, void *a, int64_t bRank, void *b,
+                              int64_t cRank, void *c, int64_t biasRank,
+                              void *bias) {
+  if (!contract(context, table, location,
+                {{aRank, a}, {bRank, b}, {cRank, c}, {biasRank, bias}}))
     leave(context);
 }
 
@@ -390,6 +406,7 @@ const TofuBackend &host::getHostBackend() {
       makeSymbol("tofuShardOffset", tofuShardOffset),
       makeSymbol("tofuShardSize", tofuShardSize),
       makeSymbol("tofuContract", tofuContract),
+      makeSymbol("tofuContractWithEpilogue", tofuContractWithEpilogue),
       makeSymbol("tofuLaunch", tofuLaunch),
       makeSymbol("tofuRead", tofuRead),
       makeSymbol("tofuWrite", tofuWrite),

@@ -347,21 +347,12 @@ static bool wantsTransposed(const Contraction &contraction) {
 }
 
 bool host::runContraction(TofuContext &context, const int64_t *words,
-                          const char *location, const Memref (&memrefs)[3]) {
+                          const char *location,
+                          const ContractionMemrefs &memrefs) {
   double start = now();
   std::string error;
   Contraction contraction;
-  bool isGood = checkContractionHeader(
-      words, {memrefs[0].rank, memrefs[1].rank, memrefs[2].rank}, error);
-  if (isGood) {
-    View views[3];
-    for (int operand = 0; operand < 3; ++operand)
-      views[operand] = View::ofMemref(
-          memrefs[operand].rank, memrefs[operand].descriptor,
-          elementBytes(words[operand == kC ? TOFU_CONTRACT_OUTPUT_TYPE
-                                           : TOFU_CONTRACT_INPUT_TYPE]));
-    isGood = contraction.read(words, views, error);
-  }
+  bool isGood = contraction.read(words, memrefs, error);
   if (isGood) {
     contraction.join();
     if (wantsTransposed(contraction))
@@ -372,6 +363,8 @@ bool host::runContraction(TofuContext &context, const int64_t *words,
     context.world->fail(context.device, location, error);
     return false;
   }
+  if (contraction.hasEpilogue() && !contraction.hasNoResult)
+    applyEpilogue(contraction);
   ++context.contractions.calls;
   context.contractions.flops += contraction.flops();
   context.contractions.seconds += now() - start;

@@ -40,6 +40,11 @@ static bool isMultiplied(int64_t type) {
   return type != TOFU_I1 && type <= TOFU_INDEX;
 }
 
+static const char *getName(int operand) {
+  static const char *const names[] = {"A", "B", "C", "the bias"};
+  return names[operand];
+}
+
 static bool checkTypes(int64_t input, int64_t output, std::string &error) {
   for (int64_t type : {input, output}) {
     if (type >= 0 && type < TOFU_NUM_ELEMENT_TYPES)
@@ -55,9 +60,9 @@ static bool checkTypes(int64_t input, int64_t output, std::string &error) {
   return false;
 }
 
-bool host::checkContractionHeader(const int64_t *words,
-                                  const int64_t (&ranks)[3],
-                                  std::string &error) {
+/// Checks the fixed part of a table.
+static bool checkHeader(const int64_t *words, const ContractionMemrefs &memrefs,
+                        std::string &error) {
   if (words[TOFU_CONTRACT_VERSION] != TOFU_TABLE_VERSION) {
     error = "table has version " +
             std::to_string(words[TOFU_CONTRACT_VERSION]) +
@@ -66,10 +71,10 @@ bool host::checkContractionHeader(const int64_t *words,
   }
   for (int operand = 0; operand < 3; ++operand) {
     int64_t said = words[TOFU_CONTRACT_RANK_A + operand];
-    if (said == ranks[operand])
+    if (said == memrefs[operand].rank)
       continue;
-    error = std::string(1, "ABC"[operand]) + " has rank " +
-            std::to_string(ranks[operand]) + ", the table says " +
+    error = std::string(getName(operand)) + " has rank " +
+            std::to_string(memrefs[operand].rank) + ", the table says " +
             std::to_string(said);
     return false;
   }
@@ -107,7 +112,7 @@ static bool addDim(std::vector<FoundLoop> &loops, int64_t index, int operand,
   FoundLoop &found = loops[index];
   if (found.loop.size >= 0 && found.loop.size != size) {
     error = "loop " + std::to_string(index) + " has " + std::to_string(size) +
-            " iterations by " + "ABC"[operand] + " and " +
+            " iterations by " + getName(operand) + " and " +
             std::to_string(found.loop.size) + " by another operand";
     return false;
   }
@@ -125,14 +130,14 @@ void host::orderAndJoin(ContractionLoops &loops, Operand operand) {
   ContractionLoops joined;
   for (const ContractionLoop &loop : loops) {
     bool joins = !joined.empty();
-    for (int i = 0; joins && i < 3; ++i)
+    for (int i = 0; joins && i < 4; ++i)
       joins = joined.back().strides[i] == loop.strides[i] * loop.size;
     if (!joins) {
       joined.push_back(loop);
       continue;
     }
     joined.back().size *= loop.size;
-    std::copy_n(loop.strides, 3, joined.back().strides);
+    std::copy_n(loop.strides, 4, joined.back().strides);
   }
   loops = std::move(joined);
 }
@@ -142,22 +147,68 @@ static void assignRoles(Contraction &contraction,
                         const std::vector<FoundLoop> &loops) {
   constexpr unsigned inA = 1, inB = 2, inC = 4;
   for (const FoundLoop &found : loops) {
-    bool isResult = found.operands & inC;
+    unsigned operands = found.operands & (inA | inB | inC);
+    bool isResult = operands & inC;
     if (found.loop.size == 0)
       (isResult ? contraction.hasNoResult : contraction.hasNoTerms) = true;
     if (found.loop.size == 1)
       continue;
-    ContractionLoops &role = !isResult                       ? contraction.inner
-                             : found.operands == (inA | inC) ? contraction.rows
-                             : found.operands == (inB | inC)
-                                 ? contraction.columns
-                                 : contraction.batch;
+    ContractionLoops &role = !isResult                 ? contraction.inner
+                             : operands == (inA | inC) ? contraction.rows
+                             : operands == (inB | inC) ? contraction.columns
+                                                       : contraction.batch;
     role.push_back(found.loop);
   }
 }
 
-bool Contraction::read(const int64_t *words, const View (&views)[3],
+/// Adds the dims of one operand, whose words begin at `index`, and goes on to
+/// those of the next.
+static bool addDims(std::vector<FoundLoop> &loops, const int64_t *&index,
+                    int operand, const View &view, std::string &error) {
+  for (int64_t dim = 0; dim < view.rank; ++dim)
+    if (!addDim(loops, *index++, operand, view.sizes[dim], view.strides[dim],
+                error))
+      return false;
+  return true;
+}
+
+/// Reads what comes after the words of C.
+static bool readEpilogue(Contraction &contraction,
+                         std::vector<FoundLoop> &loops, const int64_t *words,
+                         const Memref &bias, std::string &error) {
+  contraction.activation = *words++;
+  if (contraction.activation < 0 ||
+      contraction.activation >= TOFU_NUM_ACTIVATIONS) {
+    error = "unknown activation in table: " +
+            std::to_string(contraction.activation);
+    return false;
+  }
+  if (!isFloat(contraction.outputType)) {
+    error = std::string("no epilogue for ") +
+            elementTypeName(contraction.outputType);
+    return false;
+  }
+  if (!bias.descriptor)
+    return true;
+  View view = View::ofMemref(bias.rank, bias.descriptor,
+                             elementBytes(contraction.outputType));
+  contraction.bias = view.data;
+  if (!addDims(loops, words, kBias, view, error))
+    return false;
+  for (size_t i = 0; i < loops.size(); ++i) {
+    bool isInC = loops[i].operands & (1u << kC);
+    if (isInC || !(loops[i].operands & (1u << kBias)))
+      continue;
+    error = "loop " + std::to_string(i) + " indexes the bias, but not C";
+    return false;
+  }
+  return true;
+}
+
+bool Contraction::read(const int64_t *words, const ContractionMemrefs &memrefs,
                        std::string &error) {
+  if (!checkHeader(words, memrefs, error))
+    return false;
   auto readType = [&](int word) {
     return words[word] == TOFU_INDEX ? TOFU_I64 : words[word];
   };
@@ -167,13 +218,16 @@ bool Contraction::read(const int64_t *words, const View (&views)[3],
   std::vector<FoundLoop> loops(words[TOFU_CONTRACT_LOOPS]);
   const int64_t *index = words + TOFU_CONTRACT_HEADER;
   for (int operand = 0; operand < 3; ++operand) {
-    const View &view = views[operand];
+    View view =
+        View::ofMemref(memrefs[operand].rank, memrefs[operand].descriptor,
+                       elementBytes(operand == kC ? outputType : inputType));
     data[operand] = view.data;
-    for (int64_t dim = 0; dim < view.rank; ++dim)
-      if (!addDim(loops, *index++, operand, view.sizes[dim], view.strides[dim],
-                  error))
-        return false;
+    if (!addDims(loops, index, operand, view, error))
+      return false;
   }
+  if (memrefs.size() > 3 &&
+      !readEpilogue(*this, loops, index, memrefs[kBias], error))
+    return false;
   for (size_t i = 0; i < loops.size(); ++i) {
     if (loops[i].operands)
       continue;

@@ -8,7 +8,8 @@
 //
 // Any contraction of two tensors as loops over memory: each has a size and a
 // stride in A, B and C (0 where it doesn't index the tensor). What the loops
-// are to a matrix product follows from where they appear.
+// are to a matrix product follows from where they appear. The bias of an
+// epilogue is one more tensor that loops over the result step through.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,6 +17,7 @@
 #define TOFU_LIB_RUNTIME_HOST_CONTRACTION_H
 
 #include "Views.h"
+#include "World.h"
 
 #include <optional>
 #include <string>
@@ -23,12 +25,12 @@
 
 namespace mlir::tofu::host {
 
-enum Operand { kA = 0, kB = 1, kC = 2 };
+enum Operand { kA = 0, kB = 1, kC = 2, kBias = 3 };
 
 /// A loop; strides in elements of each tensor.
 struct ContractionLoop {
   int64_t size;
-  int64_t strides[3];
+  int64_t strides[4];
 };
 
 /// Loops of one role, outermost first.
@@ -47,11 +49,13 @@ void orderAndJoin(ContractionLoops &loops, Operand operand);
 
 /// C[batch, rows, columns] = or += the sum over `inner` of A[batch, rows,
 /// inner]
-/// * B[batch, inner, columns].
+/// * B[batch, inner, columns]; then the epilogue.
 struct Contraction {
   int64_t inputType, outputType;
   bool accumulate;
+  int64_t activation = TOFU_ACTIVATION_NONE;
   char *data[3];
+  const char *bias = nullptr;
   ContractionLoops batch, rows, columns, inner;
   /// Whether a loop over C, or over what is summed, has no iterations.
   bool hasNoResult = false, hasNoTerms = false;
@@ -59,7 +63,10 @@ struct Contraction {
   /// Reads a table (Runtime.h). Loops are those of the table, but for loops of
   /// one iteration, which are left out. False with the reason in `error` if it
   /// or the sizes make no sense.
-  bool read(const int64_t *words, const View (&views)[3], std::string &error);
+  bool read(const int64_t *words, const ContractionMemrefs &memrefs,
+            std::string &error);
+
+  bool hasEpilogue() const { return bias || activation; }
 
   /// Joins what is one loop in all tensors.
   void join();
@@ -70,9 +77,8 @@ struct Contraction {
   double flops() const;
 };
 
-/// Checks the fixed part of a table against the ranks of A, B and C.
-bool checkContractionHeader(const int64_t *words, const int64_t (&ranks)[3],
-                            std::string &error);
+/// Adds the bias to each element of C, and applies the activation.
+void applyEpilogue(const Contraction &contraction);
 
 } // namespace mlir::tofu::host
 

@@ -214,9 +214,12 @@ struct Memref {
   const void *descriptor;
 };
 
-/// C = A * B (Runtime.h), of the memrefs A, B and C.
+/// A, B and C, and with an epilogue a bias, which may be null.
+using ContractionMemrefs = std::vector<Memref>;
+
+/// C = A * B, or with an epilogue (Runtime.h).
 bool runContraction(TofuContext &context, const int64_t *words,
-                    const char *location, const Memref (&memrefs)[3]);
+                    const char *location, const ContractionMemrefs &memrefs);
 
 /// Seconds of a steady clock.
 double now();

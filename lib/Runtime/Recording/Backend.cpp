@@ -247,18 +247,21 @@ static void evenCollective(TofuContext *context, TofuStream *stream,
 /// Queues a contraction with copies of the descriptors.
 static bool enqueueContraction(TofuContext *context, TofuStream *stream,
                                const int64_t *table, const char *location,
-                               const Memref (&memrefs)[3]) {
-  std::array<std::vector<int64_t>, 3> words;
+                               const ContractionMemrefs &memrefs) {
+  std::vector<std::vector<int64_t>> words;
   std::vector<Use> uses;
-  for (int i = 0; i < 3; ++i) {
+  for (size_t i = 0; i < memrefs.size(); ++i) {
     const auto *descriptor =
         static_cast<const int64_t *>(memrefs[i].descriptor);
+    words.emplace_back();
+    if (!descriptor)
+      continue;
     if (memrefs[i].rank > kMaxRank) {
       context->world->fail(context->device, location,
                            "a tensor has too many dims");
       return false;
     }
-    words[i].assign(descriptor, descriptor + 3 + 2 * memrefs[i].rank);
+    words.back().assign(descriptor, descriptor + 3 + 2 * memrefs[i].rank);
     bool isOutput = i == 2;
     View view = View::ofMemref(memrefs[i].rank, descriptor, 1);
     if (view.volume())
@@ -269,12 +272,10 @@ static bool enqueueContraction(TofuContext *context, TofuStream *stream,
   Device &device = getDevice(context);
   int number = device.getStream(stream);
   device.note({"contract", number, {}, location});
-  std::array<int64_t, 3> ranks = {memrefs[0].rank, memrefs[1].rank,
-                                  memrefs[2].rank};
   return device.enqueue(number, {"a contraction", location}, uses, [=] {
-    const Memref copies[] = {{ranks[0], words[0].data()},
-                             {ranks[1], words[1].data()},
-                             {ranks[2], words[2].data()}};
+    ContractionMemrefs copies = memrefs;
+    for (size_t i = 0; i < copies.size(); ++i)
+      copies[i].descriptor = words[i].empty() ? nullptr : words[i].data();
     return runContraction(*context, table, location, copies);
   });
 }
@@ -282,9 +283,20 @@ static bool enqueueContraction(TofuContext *context, TofuStream *stream,
 static void contract(TofuContext *context, TofuStream *stream,
                      const int64_t *table, const char *location, int64_t aRank,
                      void *a, int64_t bRank, void *b, int64_t cRank, void *c) {
-  const Memref memrefs[] = {{aRank, a}, {bRank, b}, {cRank, c}};
-  leaveIf(context,
-          !enqueueContraction(context, stream, table, location, memrefs));
+  bool isGood = enqueueContraction(context, stream, table, location,
+                                   {{aRank, a}, {bRank, b}, {cRank, c}});
+  leaveIf(context, !isGood);
+}
+
+static void contractWithEpilogue(TofuContext *context, TofuStream *stream,
+                                 const int64_t *table, const char *location,
+                                 int64_t aRank, void *a, int64_t bRank, void *b,
+                                 int64_t cRank, void *c, int64_t biasRank,
+                                 void *bias) {
+  bool isGood = enqueueContraction(
+      context, stream, table, location,
+      {{aRank, a}, {bRank, b}, {cRank, c}, {biasRank, bias}});
+  leaveIf(context, !isGood);
 }
 
 namespace {
@@ -508,6 +520,7 @@ static TofuBackend makeBackend() {
       makeSymbol("tofuCollectiveOfSizes", collectiveOfSizes),
       makeSymbol("tofuEvenCollective", evenCollective),
       makeSymbol("tofuContract", contract),
+      makeSymbol("tofuContractWithEpilogue", contractWithEpilogue),
       makeSymbol("tofuLaunch", launch),
       makeSymbol("tofuRead", read),
       makeSymbol("tofuWrite", write),

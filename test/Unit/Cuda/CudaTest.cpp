@@ -11,12 +11,15 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Elements.h"
 #include "Fake.h"
 #include "TestWorld.h"
 
 #include "gtest/gtest.h"
 
+#include <algorithm>
 #include <cuda_runtime_api.h>
+#include <ostream>
 
 using namespace mlir::tofu::test;
 
@@ -234,6 +237,86 @@ TEST(Cuda, ProductsOfMatricesAreTheLibrarys) {
   EXPECT_EQ(run({1, 0}, {0, 1}, TOFU_F32), 1);
   EXPECT_EQ(run({0, 1}, {1, 0}, TOFU_F32), 1);
   EXPECT_EQ(run({0, 1}, {0, 1}, TOFU_F16), 1);
+}
+
+/// Where an epilogue was computed: within the library's product, by a kernel
+/// after it, or by the kernel of the contraction.
+struct Epilogues {
+  int inProducts, ofTheirOwn, contractions;
+  bool operator==(const Epilogues &other) const {
+    return inProducts == other.inProducts && ofTheirOwn == other.ofTheirOwn &&
+           contractions == other.contractions;
+  }
+};
+std::ostream &operator<<(std::ostream &out, const Epilogues &counts) {
+  return out << counts.inProducts << " in products, " << counts.ofTheirOwn
+             << " of their own, " << counts.contractions << " contractions";
+}
+
+/// Of relu(A * B + bias), with A all 2, B all 3, three terms, and the bias
+/// -20, -19, ... along a dim of C.
+Epilogues runEpilogue(std::vector<size_t> orderC, int64_t biasDim,
+                      size_t biasGap = 0) {
+  const std::vector<int64_t> table = {TOFU_TABLE_VERSION,
+                                      TOFU_F32,
+                                      TOFU_F32,
+                                      0,
+                                      3,
+                                      2,
+                                      2,
+                                      2,
+                                      /*A=*/0,
+                                      2,
+                                      /*B=*/2,
+                                      1,
+                                      /*C=*/0,
+                                      1,
+                                      TOFU_ACTIVATION_RELU,
+                                      biasDim};
+  const std::vector<int64_t> sizes = {4, 5};
+  TestMemref a({4, 3}, {0, 1}, 0, 4), b({3, 5}, {0, 1}, 0, 4),
+      c(sizes, orderC, 0, 4);
+  // With a gap, the bias is a column of a matrix.
+  TestMemref bias({sizes[biasDim], 1}, {0, 1}, biasGap, 4);
+  auto fill = [](TestMemref &memref, auto getValue) {
+    forEachIndex(memref.sizes, [&](const std::vector<int64_t> &index) {
+      store(TOFU_F32, memref.at(index, 4), getValue(index));
+    });
+  };
+  fill(a, [](auto &) { return 2; });
+  fill(b, [](auto &) { return 3; });
+  fill(bias, [](auto &index) { return index[0] - 20; });
+  std::vector<int64_t> withGap = table;
+  withGap.push_back(-1);
+  numProductsWithEpilogue = numEpilogues = numContractions = 0;
+  TestWorld world(1);
+  EXPECT_EQ(world.run([&](TofuContext *context, int64_t) {
+    tofuContractWithEpilogue(context, nullptr, withGap.data(), "here", 2,
+                             a.descriptor(), 2, b.descriptor(), 2,
+                             c.descriptor(), 2, bias.descriptor());
+  }),
+            TOFU_OK)
+      << world.error();
+  forEachIndex(sizes, [&](const std::vector<int64_t> &index) {
+    EXPECT_EQ(load(TOFU_F32, c.at(index, 4)),
+              std::max<int64_t>(18 + index[biasDim] - 20, 0));
+  });
+  return {numProductsWithEpilogue, numEpilogues, numContractions};
+}
+
+TEST(Cuda, EpiloguesAreTheLibrarysWhereItHasThem) {
+  const Epilogues inProduct = {1, 0, 0}, after = {0, 1, 0};
+  EXPECT_EQ(runEpilogue({0, 1}, 1), inProduct);
+  // C^T is in memory what C was.
+  EXPECT_EQ(runEpilogue({1, 0}, 0), inProduct);
+  // Along the other dim, or with gaps, a bias isn't the library's.
+  EXPECT_EQ(runEpilogue({0, 1}, 0), after);
+  EXPECT_EQ(runEpilogue({1, 0}, 1), after);
+  EXPECT_EQ(runEpilogue({0, 1}, 1, 2), after);
+  // No algorithm may have the epilogue.
+  lacksEpilogues = true;
+  EXPECT_EQ(runEpilogue({0, 1}, 1), after);
+  lacksEpilogues = false;
 }
 
 TEST(Cuda, ListsGpus) {

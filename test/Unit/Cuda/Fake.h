@@ -63,8 +63,17 @@ inline std::atomic<int> numNcclCalls{0};
 /// Products that cuBLASLt has done so far.
 inline std::atomic<int> numProducts{0};
 
+/// Products with an epilogue among them.
+inline std::atomic<int> numProductsWithEpilogue{0};
+
+/// Lets cuBLASLt find no algorithm for a product with an epilogue.
+inline std::atomic<bool> lacksEpilogues{false};
+
 /// Contractions that the backend's own kernel has done so far.
 inline std::atomic<int> numContractions{0};
+
+/// Epilogues that a kernel of their own has done so far.
+inline std::atomic<int> numEpilogues{0};
 
 } // namespace mlir::tofu::test
 

@@ -9,6 +9,7 @@
 #include "Fake.h"
 #include "Tofu/Runtime/Half.h"
 
+#include <cmath>
 #include <cstring>
 #include <cublasLt.h>
 
@@ -25,6 +26,11 @@ struct Layout {
 struct Operation {
   bool isDouble;
   cublasOperation_t a = CUBLAS_OP_N, b = CUBLAS_OP_N;
+  cublasLtEpilogue_t epilogue = CUBLASLT_EPILOGUE_DEFAULT;
+  const void *bias = nullptr;
+  cudaDataType_t biasType = static_cast<cudaDataType_t>(-1);
+
+  bool hasBias() const { return epilogue & CUBLASLT_EPILOGUE_BIAS; }
 };
 
 } // namespace
@@ -91,12 +97,26 @@ cublasLtMatmulDescSetAttribute(cublasLtMatmulDesc_t description,
                                cublasLtMatmulDescAttributes_t attribute,
                                const void *value, size_t bytes) {
   auto &operation = *reinterpret_cast<Operation *>(description);
-  if (bytes != sizeof(operation.a))
+  auto set = [&](auto &field) {
+    if (bytes != sizeof(field))
+      return CUBLAS_STATUS_INVALID_VALUE;
+    std::memcpy(&field, value, bytes);
+    return CUBLAS_STATUS_SUCCESS;
+  };
+  switch (attribute) {
+  case CUBLASLT_MATMUL_DESC_TRANSA:
+    return set(operation.a);
+  case CUBLASLT_MATMUL_DESC_TRANSB:
+    return set(operation.b);
+  case CUBLASLT_MATMUL_DESC_EPILOGUE:
+    return set(operation.epilogue);
+  case CUBLASLT_MATMUL_DESC_BIAS_POINTER:
+    return set(operation.bias);
+  case CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE:
+    return set(operation.biasType);
+  default:
     return CUBLAS_STATUS_INVALID_VALUE;
-  std::memcpy(attribute == CUBLASLT_MATMUL_DESC_TRANSA ? &operation.a
-                                                       : &operation.b,
-              value, bytes);
-  return CUBLAS_STATUS_SUCCESS;
+  }
 }
 
 cublasStatus_t cublasLtMatrixLayoutCreate(cublasLtMatrixLayout_t *layout,
@@ -140,14 +160,28 @@ cublasLtMatmulPreferenceSetAttribute(cublasLtMatmulPreference_t,
                                      const void *, size_t) {
   return CUBLAS_STATUS_SUCCESS;
 }
-cublasStatus_t
-cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t, cublasLtMatmulDesc_t,
-                               cublasLtMatrixLayout_t, cublasLtMatrixLayout_t,
-                               cublasLtMatrixLayout_t, cublasLtMatrixLayout_t,
-                               cublasLtMatmulPreference_t, int,
-                               cublasLtMatmulHeuristicResult_t[], int *found) {
-  *found = 1;
+cublasStatus_t cublasLtMatmulAlgoGetHeuristic(
+    cublasLtHandle_t, cublasLtMatmulDesc_t description, cublasLtMatrixLayout_t,
+    cublasLtMatrixLayout_t, cublasLtMatrixLayout_t, cublasLtMatrixLayout_t,
+    cublasLtMatmulPreference_t, int, cublasLtMatmulHeuristicResult_t[],
+    int *found) {
+  auto &operation = *reinterpret_cast<Operation *>(description);
+  bool hasEpilogue = operation.epilogue != CUBLASLT_EPILOGUE_DEFAULT;
+  *found = !hasEpilogue || !test::lacksEpilogues;
   return CUBLAS_STATUS_SUCCESS;
+}
+
+/// An element of row `row` after the epilogue.
+static double finish(const Operation &operation, int64_t row, double value) {
+  if (operation.hasBias())
+    value += load(operation.biasType, operation.bias, row);
+  if (operation.epilogue & CUBLASLT_EPILOGUE_RELU)
+    return std::fmax(value, 0);
+  if (operation.epilogue & CUBLASLT_EPILOGUE_GELU)
+    return value / 2 *
+           (1 + std::tanh(std::sqrt(2 / std::acos(-1)) *
+                          (value + 0.044715 * std::pow(value, 3))));
+  return value;
 }
 
 static void multiply(Operation operation, double scale, const void *a,
@@ -169,9 +203,11 @@ static void multiply(Operation operation, double scale, const void *a,
         for (int64_t k = 0; k < inner; ++k)
           sum += load(ofA.type, a, at(ofA, turnsA, batch, row, k)) *
                  load(ofB.type, b, at(ofB, turnsB, batch, k, column));
-        store(ofC.type, c, target, sum);
+        store(ofC.type, c, target, finish(operation, row, sum));
       }
   ++test::numProducts;
+  if (operation.epilogue != CUBLASLT_EPILOGUE_DEFAULT)
+    ++test::numProductsWithEpilogue;
 }
 
 cublasStatus_t
@@ -190,7 +226,9 @@ cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t description, const void *,
   if ((turnsA ? ofA.columns : ofA.rows) != ofC.rows ||
       (turnsB ? ofB.rows : ofB.columns) != ofC.columns ||
       (turnsB ? ofB.columns : ofB.rows) != inner || ofA.batch != ofC.batch ||
-      ofB.batch != ofC.batch || ofA.type != ofB.type)
+      ofB.batch != ofC.batch || ofA.type != ofB.type ||
+      (operation.hasBias() &&
+       (!operation.bias || operation.biasType != ofC.type)))
     return CUBLAS_STATUS_INVALID_VALUE;
   double scale = operation.isDouble ? *static_cast<const double *>(beta)
                                     : *static_cast<const float *>(beta);

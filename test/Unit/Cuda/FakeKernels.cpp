@@ -8,6 +8,7 @@
 
 #include "Combine.h"
 #include "Elements.h"
+#include "Epilogue.h"
 #include "Fake.h"
 #include "Kernels.h"
 #include "Views.h"
@@ -55,41 +56,66 @@ cudaError_t cuda::launchCombine(cudaStream_t stream, const Region &region,
 }
 
 /// Goes through axes [`axis`, `end`).
-static void
-forEach(const ContractionWork &work, int axis, int end, int64_t a, int64_t b,
-        int64_t c,
-        const std::function<void(int64_t, int64_t, int64_t)> &visit) {
+static void forEach(const ContractionWork &work, int axis, int end,
+                    ContractionAxis at,
+                    const std::function<void(const ContractionAxis &)> &visit) {
   if (axis == end)
-    return visit(a, b, c);
+    return visit(at);
   const ContractionAxis &each = work.axes[axis];
-  for (int64_t i = 0; i < each.size; ++i)
-    forEach(work, axis + 1, end, a + i * each.a, b + i * each.b, c + i * each.c,
-            visit);
+  for (int64_t i = 0; i < each.size; ++i) {
+    forEach(work, axis + 1, end, at, visit);
+    at.a += each.a;
+    at.b += each.b;
+    at.c += each.c;
+    at.bias += each.bias;
+  }
+}
+
+static char *elementOf(int64_t type, const void *memory, int64_t index) {
+  return static_cast<char *>(const_cast<void *>(memory)) +
+         index * host::elementBytes(type);
+}
+
+static double finish(const ContractionWork &work, const ContractionAxis &at,
+                     double value) {
+  if (work.bias)
+    value += test::load(work.outputType,
+                        elementOf(work.outputType, work.bias, at.bias));
+  return host::activate(work.activation, value);
 }
 
 static void contract(const ContractionWork &work) {
-  int64_t inBytes = host::elementBytes(work.inputType),
-          outBytes = host::elementBytes(work.outputType);
-  auto at = [](const void *memory, int64_t offset) {
-    return static_cast<char *>(const_cast<void *>(memory)) + offset;
-  };
+  int64_t type = work.inputType;
   int end = work.numOuter + work.numInner;
-  forEach(
-      work, 0, work.numOuter, 0, 0, 0, [&](int64_t a, int64_t b, int64_t c) {
-        char *target = at(work.c, c * outBytes);
-        double sum = work.accumulate ? test::load(work.outputType, target) : 0;
-        forEach(work, work.numOuter, end, a, b, c,
-                [&](int64_t atA, int64_t atB, int64_t) {
-                  sum += test::load(work.inputType, at(work.a, atA * inBytes)) *
-                         test::load(work.inputType, at(work.b, atB * inBytes));
-                });
-        test::store(work.outputType, target, sum);
-      });
+  forEach(work, 0, work.numOuter, {}, [&](const ContractionAxis &at) {
+    char *target = elementOf(work.outputType, work.c, at.c);
+    double sum = work.accumulate ? test::load(work.outputType, target) : 0;
+    forEach(work, work.numOuter, end, at, [&](const ContractionAxis &inner) {
+      sum += test::load(type, elementOf(type, work.a, inner.a)) *
+             test::load(type, elementOf(type, work.b, inner.b));
+    });
+    test::store(work.outputType, target, finish(work, at, sum));
+  });
   ++test::numContractions;
 }
 
 cudaError_t cuda::launchContraction(cudaStream_t stream,
                                     const ContractionWork &work) {
   test::enqueue(stream, [=] { contract(work); });
+  return cudaSuccess;
+}
+
+static void applyEpilogue(const ContractionWork &work) {
+  forEach(work, 0, work.numOuter, {}, [&](const ContractionAxis &at) {
+    char *target = elementOf(work.outputType, work.c, at.c);
+    test::store(work.outputType, target,
+                finish(work, at, test::load(work.outputType, target)));
+  });
+  ++test::numEpilogues;
+}
+
+cudaError_t cuda::launchEpilogue(cudaStream_t stream,
+                                 const ContractionWork &work) {
+  test::enqueue(stream, [=] { applyEpilogue(work); });
   return cudaSuccess;
 }

@@ -43,4 +43,14 @@ void forwardContract(TofuContext *context, TofuStream *stream,
                                                aRank, a, bRank, b, cRank, c);
 }
 
+void forwardContractWithEpilogue(TofuContext *context, TofuStream *stream,
+                                 const int64_t *table, const char *location,
+                                 int64_t aRank, void *a, int64_t bRank, void *b,
+                                 int64_t cRank, void *c, int64_t biasRank,
+                                 void *bias) {
+  find<decltype(tofuContractWithEpilogue)>("tofuContractWithEpilogue")(
+      context, stream, table, location, aRank, a, bRank, b, cRank, c, biasRank,
+      bias);
+}
+
 } // extern "C"

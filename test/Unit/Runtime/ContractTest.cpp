@@ -12,7 +12,11 @@
 #include "gtest/gtest.h"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
 #include <numeric>
+#include <optional>
 #include <random>
 
 using namespace mlir::tofu;
@@ -219,15 +223,199 @@ TEST(Contract, Diagonal) {
   check(c, maker, world);
 }
 
+//===----------------------------------------------------------------------===//
+// Epilogues
+//===----------------------------------------------------------------------===//
+
+/// A case with an activation and, unless it is missing, a bias.
+struct EpilogueCase {
+  Case contraction;
+  int64_t activation = TOFU_ACTIVATION_NONE;
+  std::optional<std::vector<int64_t>> bias;
+
+  std::vector<int64_t> table() const {
+    std::vector<int64_t> words = contraction.table();
+    words.push_back(activation);
+    if (bias)
+      words.insert(words.end(), bias->begin(), bias->end());
+    return words;
+  }
+  std::vector<int64_t> biasSizes() const {
+    std::vector<int64_t> sizes;
+    for (int64_t loop : *bias)
+      sizes.push_back(loop < 0 ? 1 : contraction.loops[loop]);
+    return sizes;
+  }
+};
+
+TestMemref rowMajor(std::vector<int64_t> sizes, int64_t bytes) {
+  std::vector<size_t> order(sizes.size());
+  std::iota(order.begin(), order.end(), 0);
+  return TestMemref(sizes, order, 0, bytes);
+}
+
+TofuStatus runEpilogue(TestWorld &world, const EpilogueCase &c,
+                       TestMemref (&m)[3], TestMemref *bias) {
+  std::vector<int64_t> table = c.table();
+  return world.run([&](TofuContext *context, int64_t device) {
+    tofuContractWithEpilogue(
+        context, nullptr, table.data(), "here", m[0].rank(), m[0].descriptor(),
+        m[1].rank(), m[1].descriptor(), m[2].rank(), m[2].descriptor(),
+        bias ? bias->rank() : 0, bias ? bias->descriptor() : nullptr);
+  });
+}
+
+double activateByDefinition(int64_t activation, double x) {
+  if (activation == TOFU_ACTIVATION_RELU)
+    return std::max(x, 0.0);
+  if (activation == TOFU_ACTIVATION_GELU_TANH)
+    return 0.5 * x *
+           (1 + std::tanh(std::sqrt(2 / std::acos(-1.0)) *
+                          (x + 0.044715 * std::pow(x, 3))));
+  return x;
+}
+
+EpilogueCase makeEpilogueCase(CaseMaker &maker) {
+  EpilogueCase c;
+  do
+    c.contraction = maker.make();
+  while (c.contraction.outputType > TOFU_BF16);
+  c.activation = maker.below(TOFU_NUM_ACTIVATIONS);
+  if (maker.below(5) == 0)
+    return c;
+  c.bias.emplace();
+  for (int64_t loop : c.contraction.dims[2])
+    if (maker.below(2))
+      c.bias->push_back(loop);
+  if (maker.below(6) == 0)
+    c.bias->push_back(-1);
+  if (maker.below(3) == 0)
+    std::reverse(c.bias->begin(), c.bias->end());
+  return c;
+}
+
+/// How far a result may be off: f16 may be rounded before the epilogue too.
+double toleranceOf(int64_t type, double value) {
+  return (type == TOFU_F16 ? 2e-3 : 1e-6) * (1 + std::abs(value));
+}
+
+void checkEpilogue(const EpilogueCase &c, CaseMaker &maker, TestWorld &world) {
+  const Case &base = c.contraction;
+  TestMemref memrefs[3] = {maker.memref(base, 0), maker.memref(base, 1),
+                           maker.memref(base, 2)};
+  for (int operand = 0; operand < 3; ++operand)
+    forEachIndex(memrefs[operand].sizes, [&](const Index &index) {
+      store(base.type(operand),
+            memrefs[operand].at(index, bytesOf(base.type(operand))),
+            maker.below(7) - 3);
+    });
+  int64_t type = base.outputType, bytes = bytesOf(type);
+  std::optional<TestMemref> bias;
+  if (c.bias) {
+    bias.emplace(rowMajor(c.biasSizes(), bytes));
+    forEachIndex(bias->sizes, [&](const Index &index) {
+      store(type, bias->at(index, bytes), (maker.below(9) - 4) * 0.25);
+    });
+  }
+  std::vector<double> expected = contract(base, memrefs);
+  size_t position = 0;
+  std::map<int64_t, size_t> dimOfLoop;
+  for (size_t dim = 0; dim < base.dims[2].size(); ++dim)
+    dimOfLoop[base.dims[2][dim]] = dim;
+  forEachIndex(memrefs[2].sizes, [&](const Index &index) {
+    double &value = expected[position++];
+    if (bias) {
+      Index at;
+      for (int64_t loop : *c.bias)
+        at.push_back(loop < 0 ? 0 : index[dimOfLoop[loop]]);
+      value += load(type, bias->at(at, bytes));
+    }
+    value = activateByDefinition(c.activation, value);
+  });
+  ASSERT_EQ(runEpilogue(world, c, memrefs, bias ? &*bias : nullptr), TOFU_OK)
+      << world.error();
+  position = 0;
+  forEachIndex(memrefs[2].sizes, [&](const Index &index) {
+    double want = expected[position++];
+    EXPECT_NEAR(load(type, memrefs[2].at(index, bytes)), want,
+                toleranceOf(type, want));
+  });
+}
+
+TEST(Contract, RandomEpilogues) {
+  TestWorld world(1);
+  CaseMaker maker(3);
+  for (int i = 0; i < 2000 && !testing::Test::HasFailure(); ++i) {
+    EpilogueCase c = makeEpilogueCase(maker);
+    SCOPED_TRACE("case " + std::to_string(i) + ": " +
+                 testing::PrintToString(c.table()) + " loops " +
+                 testing::PrintToString(c.contraction.loops));
+    checkEpilogue(c, maker, world);
+  }
+}
+
+/// A product of a 1x1 by a 1x1 matrix.
+double runOne(int64_t activation, float product) {
+  EpilogueCase c;
+  c.contraction.loops = {1, 1, 1};
+  c.contraction.dims[0] = {0, 2};
+  c.contraction.dims[1] = {2, 1};
+  c.contraction.dims[2] = {0, 1};
+  c.activation = activation;
+  TestMemref memrefs[3] = {rowMajor({1, 1}, 4), rowMajor({1, 1}, 4),
+                           rowMajor({1, 1}, 4)};
+  store(TOFU_F32, memrefs[0].at({0, 0}, 4), product);
+  store(TOFU_F32, memrefs[1].at({0, 0}, 4), 1);
+  TestWorld world(1);
+  EXPECT_EQ(runEpilogue(world, c, memrefs, nullptr), TOFU_OK) << world.error();
+  return load(TOFU_F32, memrefs[2].at({0, 0}, 4));
+}
+
+TEST(Contract, ActivationsOfNoNumber) {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  EXPECT_EQ(runOne(TOFU_ACTIVATION_RELU, nan), 0);
+  EXPECT_TRUE(std::isnan(runOne(TOFU_ACTIVATION_NONE, nan)));
+  EXPECT_TRUE(std::isnan(runOne(TOFU_ACTIVATION_GELU_TANH, nan)));
+}
+
+TEST(Contract, GeluIsTheFormWithTanh) {
+  // By erf it would be 0.8413447.
+  EXPECT_NEAR(runOne(TOFU_ACTIVATION_GELU_TANH, 1), 0.8411920, 1e-6);
+  EXPECT_NEAR(runOne(TOFU_ACTIVATION_GELU_TANH, -2), -0.0454023, 1e-6);
+}
+
+TEST(Contract, EpilogueErrors) {
+  auto expectFailure = [](EpilogueCase c, std::vector<int64_t> biasSizes,
+                          const std::string &message) {
+    c.contraction.loops = {2, 2, 2};
+    c.contraction.dims[0] = {0, 2};
+    c.contraction.dims[1] = {2, 1};
+    c.contraction.dims[2] = {0, 1};
+    TestMemref memrefs[3] = {rowMajor({2, 2}, 8), rowMajor({2, 2}, 8),
+                             rowMajor({2, 2}, 8)};
+    TestMemref bias = rowMajor(biasSizes, 8);
+    TestWorld world(1);
+    EXPECT_EQ(runEpilogue(world, c, memrefs, &bias), TOFU_FAILED);
+    EXPECT_EQ(world.error(), "device 0, here: " + message);
+  };
+  EpilogueCase c;
+  c.bias = {2};
+  expectFailure(c, {2}, "loop 2 indexes the bias, but not C");
+  c.bias = {1};
+  expectFailure(c, {3},
+                "loop 1 has 3 iterations by the bias and 2 by another operand");
+  c.activation = 9;
+  expectFailure(c, {2}, "unknown activation in table: 9");
+  c.activation = TOFU_ACTIVATION_RELU;
+  c.contraction.inputType = c.contraction.outputType = TOFU_I32;
+  expectFailure(c, {2}, "no epilogue for i32");
+}
+
 void expectError(const std::vector<int64_t> &table, std::vector<int64_t> aSizes,
                  std::vector<int64_t> bSizes, std::vector<int64_t> cSizes,
                  const std::string &message) {
-  auto memref = [](std::vector<int64_t> sizes) {
-    std::vector<size_t> order(sizes.size());
-    std::iota(order.begin(), order.end(), 0);
-    return TestMemref(sizes, order, 0, 8);
-  };
-  TestMemref memrefs[3] = {memref(aSizes), memref(bSizes), memref(cSizes)};
+  TestMemref memrefs[3] = {rowMajor(aSizes, 8), rowMajor(bSizes, 8),
+                           rowMajor(cSizes, 8)};
   TestWorld world(1);
   EXPECT_EQ(run(world, table, memrefs), TOFU_FAILED);
   EXPECT_EQ(world.error(), "device 0, here: " + message);

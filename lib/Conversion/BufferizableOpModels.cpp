@@ -107,9 +107,10 @@ struct ContractModel
         return failure();
       buffers.push_back(*buffer);
     }
-    ContractOp::create(rewriter, op->getLoc(), TypeRange(), buffers[0],
-                       buffers[1], buffers[2], contract.getMaps(),
-                       contract.getAccumulateAttr());
+    ContractOp::create(
+        rewriter, op->getLoc(), TypeRange(), buffers[0], buffers[1], buffers[2],
+        contract.getBias() ? buffers[3] : Value(), contract.getMaps(),
+        contract.getAccumulateAttr(), contract.getActivationAttr());
     replaceOpWithBufferizedValues(rewriter, op, buffers[2]);
     return success();
   }

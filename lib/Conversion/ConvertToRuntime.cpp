@@ -59,11 +59,18 @@ static FailureOr<SmallVector<int64_t>> makeContractTable(ContractOp op) {
       static_cast<int64_t>(op.getMap(0).getNumDims())};
   for (unsigned i = 0; i < 3; ++i)
     table.push_back(op.getMap(i).getNumResults());
-  for (unsigned i = 0; i < 3; ++i)
-    for (AffineExpr expr : op.getMap(i).getResults()) {
+  auto addDims = [&](AffineMap map) {
+    for (AffineExpr expr : map.getResults()) {
       auto dim = dyn_cast<AffineDimExpr>(expr);
       table.push_back(dim ? static_cast<int64_t>(dim.getPosition()) : -1);
     }
+  };
+  for (unsigned i = 0; i < 3; ++i)
+    addDims(op.getMap(i));
+  if (op.hasEpilogue())
+    table.push_back(static_cast<int64_t>(op.getActivation()));
+  if (op.getBias())
+    addDims(op.getMap(3));
   return table;
 }
 
@@ -295,8 +302,13 @@ LogicalResult Converter::rewrite(ContractOp op) {
   FailureOr<SmallVector<int64_t>> table = makeContractTable(op);
   if (failed(table))
     return failure();
-  calls.callWithTable(builder, op, "tofuContract", getStream(op), *table,
-                      op.getOperands());
+  SmallVector<Value> buffers = {op.getLhs(), op.getRhs(), op.getOut()};
+  if (op.hasEpilogue())
+    buffers.push_back(op.getBias());
+  calls.callWithTable(builder, op,
+                      op.hasEpilogue() ? "tofuContractWithEpilogue"
+                                       : "tofuContract",
+                      getStream(op), *table, buffers);
   return success();
 }
 

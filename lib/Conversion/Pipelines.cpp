@@ -24,12 +24,14 @@ using namespace mlir;
 using namespace mlir::tofu;
 
 /// On tensors: one function, few and large operations, contractions set apart.
-/// Contractions come before fusion, which would hide them.
+/// Contractions come before fusion, which would hide them; their epilogues
+/// after it, which makes one operation of each.
 ///
 /// The options say what kernels and the library are good at.
 static void addTensorPasses(OpPassManager &pm,
                             const RaiseContractionsOptions &raising,
-                            const FuseElementwiseOptions &fusion) {
+                            const FuseElementwiseOptions &fusion,
+                            bool fusesEpilogues) {
   // Canonicalizing would take padding that shifts for nothing.
   pm.addPass(createInlinerPass({}, [](OpPassManager &) {}));
   pm.addPass(createSymbolDCEPass());
@@ -45,6 +47,8 @@ static void addTensorPasses(OpPassManager &pm,
   functions.addPass(createFuseElementwise(fusion));
   functions.addPass(createCanonicalizerPass());
   functions.addPass(createCSEPass());
+  if (fusesEpilogues)
+    functions.addPass(createFuseEpilogues());
   functions.addPass(createUnshareEmpties());
 }
 
@@ -124,7 +128,7 @@ void tofu::buildTofuToHostPipeline(OpPassManager &pm,
                                    const TofuToHostOptions &options) {
   RaiseContractionsOptions raising;
   raising.minWork = options.minContractionWork;
-  addTensorPasses(pm, raising, {});
+  addTensorPasses(pm, raising, {}, /*fusesEpilogues=*/false);
   addBufferPasses(pm);
   addOutliningPasses(pm, {});
   pm.addNestedPass<func::FuncOp>(createLowerKernels({options.reassociate}));
@@ -163,7 +167,7 @@ void tofu::buildTofuToGpuPipeline(OpPassManager &pm,
   OutlineKernelsOptions outlining;
   outlining.rows = true;
   outlining.reassociate = options.reassociate;
-  addTensorPasses(pm, raising, fusion);
+  addTensorPasses(pm, raising, fusion, /*fusesEpilogues=*/true);
   addBufferPasses(pm);
   addOutliningPasses(pm, outlining);
   pm.addPass(createLowerKernelsToGpu({options.reassociate}));

@@ -88,7 +88,7 @@ private:
     rewriter.setInsertionPoint(op);
     auto call = ContractOp::create(
         rewriter, op.getLoc(), op->getResultTypes(), contraction.operands[0],
-        contraction.operands[1], contraction.operands[2],
+        contraction.operands[1], contraction.operands[2], /*bias=*/Value(),
         rewriter.getAffineMapArrayAttr(contraction.maps),
         accumulate ? rewriter.getUnitAttr() : UnitAttr());
     rewriter.replaceOp(op, call.getResults());

@@ -148,6 +148,11 @@ void RuntimeCalls::callWithTable(OpBuilder &builder, Operation *op,
     operands.push_back(sizes);
   operands.push_back(getText(builder, loc, describeLocation(loc)));
   for (auto [slot, buffer] : llvm::enumerate(buffers)) {
+    if (!buffer) {
+      operands.append({getWord(builder, loc, 0),
+                       LLVM::ZeroOp::create(builder, loc, pointer)});
+      continue;
+    }
     auto [rank, descriptor] = getDescriptor(builder, loc, buffer, slot);
     operands.append({rank, descriptor});
   }

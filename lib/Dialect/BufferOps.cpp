@@ -110,7 +110,7 @@ static LogicalResult verifyMap(ContractOp op, unsigned operand) {
   for (auto [i, expr] : llvm::enumerate(map.getResults())) {
     auto constant = dyn_cast<AffineConstantExpr>(expr);
     if (constant ? constant.getValue() != 0
-                 : !addDims(expr, /*takesSums=*/operand != 2, seen))
+                 : !addDims(expr, /*takesSums=*/operand < 2, seen))
       return op.emitOpError() << "result " << i << " of map " << operand
                               << " is neither 0 nor made of dims of its own: "
                               << AffineMapAttr::get(map);
@@ -118,12 +118,36 @@ static LogicalResult verifyMap(ContractOp op, unsigned operand) {
   return success();
 }
 
+/// Checks what follows the sums.
+static LogicalResult verifyEpilogue(ContractOp op) {
+  Type type = getElementTypeOrSelf(op.getOut());
+  if (op.hasEpilogue() && !isa<FloatType>(type))
+    return op.emitOpError() << "has an epilogue, which elements of type "
+                            << type << " don't have";
+  if (!op.getBias())
+    return success();
+  if (getElementTypeOrSelf(op.getBias()) != type)
+    return op.emitOpError()
+           << "bias holds " << getElementTypeOrSelf(op.getBias())
+           << ", out holds " << type;
+  for (AffineExpr expr : op.getMap(3).getResults())
+    if (auto dim = dyn_cast<AffineDimExpr>(expr);
+        dim && !op.getMap(2).isFunctionOfDim(dim.getPosition()))
+      return op.emitOpError() << "bias is indexed by d" << dim.getPosition()
+                              << ", which out is not";
+  return success();
+}
+
 LogicalResult ContractOp::verify() {
-  if (getMaps().size() != 3)
-    return emitOpError() << "has " << getMaps().size() << " maps instead of 3";
-  for (unsigned operand = 0; operand < 3; ++operand)
+  unsigned numMaps = getBias() ? 4 : 3;
+  if (getMaps().size() != numMaps)
+    return emitOpError() << "has " << getMaps().size() << " maps instead of "
+                         << numMaps;
+  for (unsigned operand = 0; operand < numMaps; ++operand)
     if (failed(verifyMap(*this, operand)))
       return failure();
+  if (failed(verifyEpilogue(*this)))
+    return failure();
   Type lhs = getElementTypeOrSelf(getLhs()),
        rhs = getElementTypeOrSelf(getRhs());
   if (lhs != rhs)

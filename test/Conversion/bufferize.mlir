@@ -41,6 +41,18 @@ func.func @contract(%a: tensor<8x4xf32>, %b: tensor<4x6xf32>, %c: tensor<8x6xf32
   return %c, %0 : tensor<8x6xf32>, tensor<8x6xf32>
 }
 
+// CHECK-LABEL: func.func @epilogue
+// CHECK-SAME:    %{{.*}}, %{{.*}}, %[[D:[a-z0-9]+]]: memref<6xf32
+// CHECK-NOT:     memref.copy
+// CHECK:         tofu.contract %{{.*}}, %{{.*}} into %{{.*}} bias %[[D]] activation relu maps [#{{.*}}, #{{.*}}, #{{.*}}, #{{.*}}]
+func.func @epilogue(%a: tensor<8x4xf32>, %b: tensor<4x6xf32>, %d: tensor<6xf32>) -> tensor<8x6xf32> {
+  %c = tensor.empty() : tensor<8x6xf32>
+  %0 = tofu.contract %a, %b into %c bias %d activation relu
+      maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>, affine_map<(m, n, k) -> (n)>]
+      : tensor<8x4xf32>, tensor<4x6xf32>, tensor<8x6xf32>, tensor<6xf32> -> tensor<8x6xf32>
+  return %0 : tensor<8x6xf32>
+}
+
 // CHECK-LABEL: func.func @accumulate
 // CHECK:         memref.copy
 // CHECK:         tofu.contract accumulate

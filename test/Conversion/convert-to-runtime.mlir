@@ -7,6 +7,10 @@
 // RUN: tofu-opt %s --tofu-convert-to-runtime -split-input-file -verify-diagnostics | FileCheck %s
 // RUN: tofu-opt %s --tofu-convert-to-runtime=device-memory -split-input-file -verify-diagnostics | FileCheck %s --check-prefix=DEVICE
 
+// The table of a contraction of 3 loops; gelu_tanh, and a bias that is indexed by
+// 0 and dim 1; relu into a sum, and no bias.
+// CHECK-DAG:   llvm.mlir.global internal constant @[[$EPILOGUE:[a-z_0-9]+]](dense<[5, 0, 0, 0, 3, 2, 2, 2, 0, 2, 2, 1, 0, 1, 2, -1, 1]> : tensor<17xi64>)
+// CHECK-DAG:   llvm.mlir.global internal constant @[[$RELU:[a-z_0-9]+]](dense<[5, 0, 0, 1, 3, 2, 2, 2, 0, 2, 2, 1, 0, 1, 1]> : tensor<15xi64>)
 // version, all_gather, no combiner, f32, rank 1, 2 devices, 1 addend, 1 slot;
 // families, addends, slots; boxes that are held; boxes that are wanted.
 // CHECK-DAG:   llvm.mlir.global internal constant @[[$GATHER:[a-z_0-9]+]](dense<[5, 1, 0, 0, 1, 2, 1, 1, 0, 0, 0, 0, 0, 0, 0, 4, 4, 8, 0, 8, 0, 8]> : tensor<22xi64>)
@@ -75,6 +79,22 @@ func.func @contract(%context: !llvm.ptr, %a: memref<8x4xf32>, %b: memref<4x6xf32
   tofu.contract %a, %b into %c
       maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>]
       : memref<8x4xf32>, memref<4x6xf32>, memref<8x6xf32> loc("here")
+  return
+}
+
+// CHECK-LABEL: func.func @epilogue
+// CHECK:         llvm.mlir.addressof @[[$EPILOGUE]]
+// CHECK:         llvm.call @tofuContractWithEpilogue({{.*}}) : (!llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr, i64, !llvm.ptr, i64, !llvm.ptr, i64, !llvm.ptr, i64, !llvm.ptr) -> ()
+// CHECK:         llvm.mlir.addressof @[[$RELU]]
+// CHECK:         %[[NONE:.*]] = llvm.mlir.zero : !llvm.ptr
+// CHECK:         llvm.call @tofuContractWithEpilogue({{.*}}, %[[NONE]])
+func.func @epilogue(%context: !llvm.ptr, %a: memref<8x4xf32>, %b: memref<4x6xf32>, %c: memref<8x6xf32>, %d: memref<1x6xf32>) {
+  tofu.contract %a, %b into %c bias %d activation gelu_tanh
+      maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>, affine_map<(m, n, k) -> (0, n)>]
+      : memref<8x4xf32>, memref<4x6xf32>, memref<8x6xf32>, memref<1x6xf32>
+  tofu.contract accumulate %a, %b into %c activation relu
+      maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>]
+      : memref<8x4xf32>, memref<4x6xf32>, memref<8x6xf32>
   return
 }
 

@@ -114,6 +114,46 @@ func.func @two_maps(%a: tensor<8x4xf32>, %b: tensor<4x6xf32>, %c: tensor<8x6xf32
 
 // -----
 
+func.func @no_map_of_bias(%a: memref<8x4xf32>, %b: memref<4x6xf32>, %c: memref<8x6xf32>, %d: memref<6xf32>) {
+  // expected-error@below {{'tofu.contract' op has 3 maps instead of 4}}
+  tofu.contract %a, %b into %c bias %d
+      maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>]
+      : memref<8x4xf32>, memref<4x6xf32>, memref<8x6xf32>, memref<6xf32>
+  return
+}
+
+// -----
+
+func.func @summed_bias(%a: memref<8x4xf32>, %b: memref<4x6xf32>, %c: memref<8x6xf32>, %d: memref<4xf32>) {
+  // expected-error@below {{'tofu.contract' op bias is indexed by d2, which out is not}}
+  tofu.contract %a, %b into %c bias %d
+      maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>, affine_map<(m, n, k) -> (k)>]
+      : memref<8x4xf32>, memref<4x6xf32>, memref<8x6xf32>, memref<4xf32>
+  return
+}
+
+// -----
+
+func.func @other_bias(%a: memref<8x4xf32>, %b: memref<4x6xf32>, %c: memref<8x6xf32>, %d: memref<6xf16>) {
+  // expected-error@below {{'tofu.contract' op bias holds 'f16', out holds 'f32'}}
+  tofu.contract %a, %b into %c bias %d
+      maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>, affine_map<(m, n, k) -> (n)>]
+      : memref<8x4xf32>, memref<4x6xf32>, memref<8x6xf32>, memref<6xf16>
+  return
+}
+
+// -----
+
+func.func @no_floats(%a: memref<8x4xi32>, %b: memref<4x6xi32>, %c: memref<8x6xi32>) {
+  // expected-error@below {{'tofu.contract' op has an epilogue, which elements of type 'i32' don't have}}
+  tofu.contract %a, %b into %c activation relu
+      maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>]
+      : memref<8x4xi32>, memref<4x6xi32>, memref<8x6xi32>
+  return
+}
+
+// -----
+
 func.func @rank(%a: tensor<8x4xf32>, %b: tensor<4x6xf32>, %c: tensor<8x6xf32>) {
   // expected-error@below {{'tofu.contract' op map 1 has 1 results, operand has 2 dims}}
   %0 = tofu.contract %a, %b into %c

@@ -137,6 +137,19 @@ func.func @collective(%a: memref<33x4xf32>, %b: memref<66x4xf32, strided<[?, 1],
   return
 }
 
+// CHECK-LABEL: func.func @epilogue
+func.func @epilogue(%a: memref<8x4xf32>, %b: memref<4x6xf32>, %c: memref<8x6xf32>, %d: memref<6xf32>) {
+  // CHECK: tofu.contract %{{.*}}, %{{.*}} into %{{.*}} bias %{{.*}} activation gelu_tanh maps [#{{.*}}, #{{.*}}, #{{.*}}, #{{.*}}] : memref<8x4xf32>, memref<4x6xf32>, memref<8x6xf32>, memref<6xf32>
+  tofu.contract %a, %b into %c bias %d activation gelu_tanh
+      maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>, affine_map<(m, n, k) -> (n)>]
+      : memref<8x4xf32>, memref<4x6xf32>, memref<8x6xf32>, memref<6xf32>
+  // CHECK: tofu.contract accumulate %{{.*}}, %{{.*}} into %{{.*}} activation relu maps [#{{.*}}, #{{.*}}, #{{.*}}] : memref<8x4xf32>, memref<4x6xf32>, memref<8x6xf32>
+  tofu.contract accumulate %a, %b into %c activation relu
+      maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>]
+      : memref<8x4xf32>, memref<4x6xf32>, memref<8x6xf32>
+  return
+}
+
 // CHECK-LABEL: func.func @contract
 func.func @contract(%a: tensor<8x4xf32>, %b: tensor<4x6xf32>, %c: tensor<8x6xf32>, %m: memref<8x6xf32>) -> tensor<8x6xf32> {
   // CHECK: tofu.contract %{{.*}}, %{{.*}} into %{{.*}} maps [#{{.*}}, #{{.*}}, #{{.*}}] : tensor<8x4xf32>, tensor<4x6xf32>, tensor<8x6xf32> -> tensor<8x6xf32>

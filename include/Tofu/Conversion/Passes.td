@@ -215,6 +215,43 @@ def FuseElementwise : Pass<"tofu-fuse-elementwise", "::mlir::func::FuncOp"> {
   ];
 }
 
+def FuseEpilogues : Pass<"tofu-fuse-epilogues", "::mlir::func::FuncOp"> {
+  let summary = "Make bias and activation part of the contraction before them";
+  let description = [{
+    An element-wise generic that is all that reads the result of a
+    `tofu.contract` becomes its epilogue, if all that it does is one of, in this
+    order: to add a bias along all rows or all columns of the result; to apply
+    relu or gelu; to round f32 to the f16 or bf16 that the inputs hold, unless
+    there is a bias or gelu, which sums must not be rounded before. What it
+    computes is told by its body's arithmetic. The bias must run along the
+    innermost dims of the result, as a library adds a vector to each row.
+
+    | taken as | body |
+    | --- | --- |
+    | `relu` | `arith.maxnumf` with 0; `arith.maximumf` with 0 and `nnan`; a select of `x > 0 ? x : 0` by an ordered comparison |
+    | `gelu_tanh` | any sums and products with one `math.tanh` that have the coefficients of the form with tanh, to the precision of the type |
+
+    `arith.maximumf` alone isn't relu here: NaN stays NaN, where libraries make
+    0 of it. Convolutions have no epilogue, nor has a partial result: other
+    operations combine it first.
+
+    Before: generics and contractions on tensors, fused by
+    `tofu-fuse-elementwise`, without common subexpressions. After: fewer generics.
+
+    ```mlir
+    %1 = tofu.contract %a, %b into %e maps [...] : ...
+    %2 = linalg.generic ... ins(%1, %c) { %s = arith.addf %in, %in_0
+                                          %m = arith.maxnumf %s, %zero ... yield %m }
+    // becomes
+    %2 = tofu.contract %a, %b into %e bias %c activation relu maps [...] : ...
+    ```
+  }];
+  let statistics = [
+    Statistic<"numFused", "num-fused", "Number of generics that became epilogues">
+  ];
+  let dependentDialects = ["::mlir::tofu::TofuDialect"];
+}
+
 def UnshareEmpties : Pass<"tofu-unshare-empties", "::mlir::func::FuncOp"> {
   let summary = "Give each use of an empty tensor its own";
   let description = [{

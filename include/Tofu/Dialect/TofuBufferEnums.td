@@ -22,4 +22,13 @@ def Tofu_CollectiveKind : I32EnumAttr<"CollectiveKind",
   let cppNamespace = "::mlir::tofu";
 }
 
+def Tofu_Activation : I32EnumAttr<"Activation",
+    "what becomes of the elements of a contraction; the order is that of the runtime's tables", [
+    I32EnumAttrCase<"None", 0, "none">,
+    I32EnumAttrCase<"Relu", 1, "relu">,
+    I32EnumAttrCase<"GeluTanh", 2, "gelu_tanh">
+  ]> {
+  let cppNamespace = "::mlir::tofu";
+}
+
 #endif // TOFU_DIALECT_TOFUBUFFERENUMS_TD

@@ -69,26 +69,45 @@ def Tofu_ContractOp : Op<Tofu_Dialect, "contract", [
     `accumulate`, what `out` held is not read. Inputs are converted to the type
     of `out` before they are multiplied.
 
+    An epilogue gives floats a `bias`, which is added to the sums, and then an
+    activation: `relu` is `x > 0 ? x : 0`, so 0 for NaN as of `arith.maxnumf`;
+    `gelu_tanh` is `x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x^3)))`.
+    The bias has elements of the type of `out` and a map of its own, the fourth:
+    its indices are dims of `out` or 0. The epilogue is computed in f64 for f64,
+    else in f32.
+
     ```mlir
     %2 = tofu.contract %0, %1 into %c
         maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>,
               affine_map<(m, n, k) -> (m, n)>]
         : tensor<8x4xf32>, tensor<4x6xf32>, tensor<8x6xf32> -> tensor<8x6xf32>
+    %3 = tofu.contract %0, %1 into %c bias %d activation gelu_tanh
+        maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>,
+              affine_map<(m, n, k) -> (m, n)>, affine_map<(m, n, k) -> (n)>]
+        : tensor<8x4xf32>, tensor<4x6xf32>, tensor<8x6xf32>, tensor<6xf32> -> tensor<8x6xf32>
     ```
   }];
   let arguments = (ins Tofu_TensorOrMemRef:$lhs, Tofu_TensorOrMemRef:$rhs,
                        Tofu_TensorOrMemRef:$out,
-                       AffineMapArrayAttr:$maps, UnitAttr:$accumulate);
+                       Optional<Tofu_TensorOrMemRef>:$bias,
+                       AffineMapArrayAttr:$maps, UnitAttr:$accumulate,
+                       DefaultValuedAttr<Tofu_Activation,
+                           "::mlir::tofu::Activation::None">:$activation);
   let results = (outs Variadic<AnyRankedTensor>:$results);
   let assemblyFormat = [{
-    (`accumulate` $accumulate^)? $lhs `,` $rhs `into` $out `maps` $maps attr-dict
-    `:` type($lhs) `,` type($rhs) `,` type($out) (`->` type($results)^)?
+    (`accumulate` $accumulate^)? $lhs `,` $rhs `into` $out (`bias` $bias^)?
+    (`activation` $activation^)? `maps` $maps attr-dict `:` type($lhs) `,`
+    type($rhs) `,` type($out) (`,` type($bias)^)? (`->` type($results)^)?
   }];
   let hasVerifier = 1;
   let extraClassDeclaration = [{
     ::mlir::MutableOperandRange getDpsInitsMutable() { return getOutMutable(); }
 
-    /// The map of `lhs`, `rhs` or `out`.
+    bool hasEpilogue() {
+      return getBias() || getActivation() != ::mlir::tofu::Activation::None;
+    }
+
+    /// The map of `lhs`, `rhs`, `out` or `bias`.
     ::mlir::AffineMap getMap(unsigned operand) {
       return ::llvm::cast<::mlir::AffineMapAttr>(getMaps()[operand]).getValue();
     }

@@ -372,12 +372,16 @@ private:
   /// they use is freed.
   static void moveDeallocs(const BufferLifetimes &lifetimes, const Group &group,
                            Operation *call) {
+    SetVector<Value> values;
+    for (Operation *op : group.ops) {
+      values.insert(op->operand_begin(), op->operand_end());
+      getUsedValuesDefinedAbove(op->getRegions(), values);
+    }
     DenseSet<Value> used;
-    for (Operation *op : group.ops)
-      for (Value operand : op->getOperands())
-        if (isa<BaseMemRefType>(operand.getType()))
-          for (Value root : lifetimes.getRoots(operand))
-            used.insert(root);
+    for (Value value : values)
+      if (isa<BaseMemRefType>(value.getType()))
+        for (Value root : lifetimes.getRoots(value))
+          used.insert(root);
     SmallVector<Operation *> deallocs;
     for (Operation *op = group.ops.front(); op != call; op = op->getNextNode())
       if (auto dealloc = dyn_cast<memref::DeallocOp>(op))

@@ -49,6 +49,38 @@ func.func @rows(%a: memref<8x9xf32>, %b: memref<8x9xf32>, %c: memref<5xf32>) {
   return
 }
 
+// So is what a body loads from.
+// CHECK-LABEL: func.func @gathered(
+// CHECK-SAME:    %[[A:[a-z0-9]+]]: memref<8x9xf32>, %[[B:[a-z0-9]+]]: memref<8xf32>)
+// CHECK:         %[[G:.*]] = memref.alloc() : memref<8xf32>
+// CHECK:         call @{{.*}}(%[[G]])
+// CHECK-NOT:     memref.dealloc %[[G]]
+// CHECK:         call @{{.*}}%[[G]]
+// CHECK-NEXT:    memref.dealloc %[[G]]
+func.func @gathered(%a: memref<8x9xf32>, %b: memref<8xf32>) {
+  %z = arith.constant 0.0 : f32
+  %g = memref.alloc() : memref<8xf32>
+  linalg.generic {indexing_maps = [#id], iterator_types = ["parallel"]} outs(%g : memref<8xf32>) {
+  ^bb0(%o: f32):
+    linalg.yield %z : f32
+  }
+  linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]} outs(%a : memref<8x9xf32>) {
+  ^bb0(%o: f32):
+    %i = linalg.index 0 : index
+    %y = memref.load %g[%i] : memref<8xf32>
+    linalg.yield %y : f32
+  }
+  memref.dealloc %g : memref<8xf32>
+  linalg.fill ins(%z : f32) outs(%b : memref<8xf32>)
+  linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>], iterator_types = ["parallel", "reduction"]}
+      ins(%a : memref<8x9xf32>) outs(%b : memref<8xf32>) {
+  ^bb0(%x: f32, %o: f32):
+    %y = arith.addf %x, %o : f32
+    linalg.yield %y : f32
+  }
+  return
+}
+
 // Other parts of the same memory may be other rows: two functions.
 // CHECK-LABEL: func.func @shifted(
 // CHECK:         call

@@ -58,11 +58,25 @@ static MemRefType getCopyType(MemRefType type) {
                          MemRefLayoutAttrInterface(), type.getMemorySpace());
 }
 
-/// True if a copy can stand for `value`.
+/// True if a copy can stand for `value`: if it has the strides that its type
+/// says. A cast would take unknown ones for any.
 static bool canBeCopy(Value value) {
   auto type = dyn_cast<MemRefType>(value.getType());
-  return type && (getCopyType(type) == type ||
-                  memref::CastOp::areCastCompatible(getCopyType(type), type));
+  if (!type)
+    return false;
+  MemRefType copyType = getCopyType(type);
+  if (copyType == type)
+    return true;
+  SmallVector<int64_t> strides, ofCopy;
+  int64_t offset, offsetOfCopy;
+  if (!memref::CastOp::areCastCompatible(copyType, type) ||
+      failed(type.getStridesAndOffset(strides, offset)) ||
+      failed(copyType.getStridesAndOffset(ofCopy, offsetOfCopy)))
+    return false;
+  return llvm::all_of(llvm::zip_equal(strides, ofCopy), [](auto pair) {
+    auto [stride, ofCopy] = pair;
+    return ShapedType::isDynamic(stride) || stride == ofCopy;
+  });
 }
 
 //===----------------------------------------------------------------------===//

@@ -398,18 +398,6 @@ static int64_t getNeighbourCost(linalg::LinalgOp op, unsigned loop) {
   return cost;
 }
 
-/// The number of iterations of all loops together; nothing if not known.
-static std::optional<int64_t> getKnownProduct(linalg::LinalgOp op,
-                                              ArrayRef<unsigned> loops) {
-  SmallVector<int64_t> sizes = op.getStaticLoopRanges();
-  int64_t product = 1;
-  for (unsigned loop : loops)
-    if (ShapedType::isDynamic(sizes[loop]) ||
-        llvm::MulOverflow(product, sizes[loop], product))
-      return std::nullopt;
-  return product;
-}
-
 RowPlan RowGroup::plan() const {
   RowPlan plan;
   plan.length = 1;

@@ -78,9 +78,8 @@ static void arrange(linalg::LinalgOp op, SmallVectorImpl<unsigned> &loops,
                     [&](unsigned a, unsigned b) { return rank(a) < rank(b); });
 }
 
-/// The number of iterations of all loops together; nothing if not known.
-static std::optional<int64_t> getKnownProduct(linalg::LinalgOp op,
-                                              ArrayRef<unsigned> loops) {
+std::optional<int64_t> tofu::getKnownProduct(linalg::LinalgOp op,
+                                             ArrayRef<unsigned> loops) {
   SmallVector<int64_t> sizes = op.getStaticLoopRanges();
   int64_t product = 1;
   for (unsigned loop : loops)

@@ -40,6 +40,10 @@ struct ThreadPlan {
   }
 };
 
+/// The number of iterations of `loops` together; nothing if not known.
+std::optional<int64_t> getKnownProduct(linalg::LinalgOp op,
+                                       ArrayRef<unsigned> loops);
+
 /// True if threads can share the reductions of `op`: parts can be combined in
 /// any order. `reassociate`: sums and products of floats may be as well.
 bool canShareReductions(linalg::LinalgOp op, bool reassociate);

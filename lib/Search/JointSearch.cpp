@@ -39,8 +39,8 @@ static constexpr int64_t kMostEntries = int64_t(1) << 23,
 /// Entries of the tables of an exact elimination that a search to the end may
 /// begin with.
 static constexpr int64_t kWholeTables = int64_t(1) << 28;
-/// The same of each window of the bound.
-static constexpr int64_t kWindowTables = int64_t(1) << 26;
+/// The same of each segment of the bound.
+static constexpr int64_t kSegmentTables = int64_t(1) << 26;
 static constexpr int64_t kMostDevicesByAxis = 256;
 /// Of the gap that is close enough: what a part of the search may add to it,
 /// and from where on finer views and patience may close it.
@@ -438,7 +438,7 @@ void JointSearch::refine(Effort effort) {
     mine.farGap = farGap();
   if ((effort == Effort::Axes || isToTheEnd) && isAffordable()) {
     if (effort == Effort::Axes)
-      mine.windowLimit = kWindowTables;
+      mine.segmentLimit = kSegmentTables;
     best.raiseBound(searchAll(mine));
     return;
   }

@@ -604,9 +604,9 @@ PairwiseModel::minimizeAlike(llvm::ArrayRef<unsigned> kinds,
     return result;
   }
   result.lowerBound = view->integerBound();
-  if (options.windowLimit > 0 && clock.seconds() < options.seconds &&
+  if (options.segmentLimit > 0 && clock.seconds() < options.seconds &&
       !options.isClose(double(result.lowerBound), double(leastKnown)))
-    result.lowerBound = view->boundByWindows(options.windowLimit);
+    result.lowerBound = view->boundBySegments(options.segmentLimit);
   result.lowerBound = std::min(leastKnown, result.lowerBound);
   return result;
 }

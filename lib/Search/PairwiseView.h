@@ -32,7 +32,7 @@ public:
 
   /// The same, raised by exact solutions of parts of the model: each has tables
   /// of at most so many entries.
-  int64_t boundByWindows(int64_t tableLimit) const;
+  int64_t boundBySegments(int64_t tableLimit) const;
 
   /// Raises the bound. Values that are in nothing as cheap as `upper` are
   /// dropped.
@@ -51,7 +51,7 @@ public:
   const std::vector<unsigned> &getClasses() const { return classOf; }
 
 private:
-  class Windows;
+  class Segments;
 
   /// Readers of one class and with the same columns in groups that look alike.
   struct EdgeClass {

@@ -22,9 +22,6 @@ using namespace mlir::tofu;
 /// the operand of a fill, a broadcast or a transpose, say. Null if there is
 /// none.
 static Value getCopied(Value value) {
-  // A fill may convert the scalar, as the one that is made of it does.
-  if (auto fill = value.getDefiningOp<linalg::FillOp>())
-    return fill.getInputs()[0];
   auto op = value.getDefiningOp<linalg::LinalgOp>();
   if (!op || !op.hasPureTensorSemantics() || op->getNumResults() != 1 ||
       op.getNumParallelLoops() != op.getNumLoops() ||

@@ -58,7 +58,7 @@ public:
     int64_t improvementLimit = int64_t(1) << 18;
     /// The same of each part of the model whose exact solution raises the bound
     /// at the end; none if 0.
-    int64_t windowLimit = 0;
+    int64_t segmentLimit = 0;
     /// Stop when eight passes have found nothing better.
     bool settles = false;
     /// Look no closer while the gap is more than this part of the minimum.

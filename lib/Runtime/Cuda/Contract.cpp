@@ -356,22 +356,14 @@ static bool makeWork(const Contraction &contraction, ContractionWork &work) {
   return fits;
 }
 
+/// Runs a kernel of ours, `launch`, which is of `what`.
 static bool runKernel(Device &device, cudaStream_t stream,
-                      const Contraction &contraction, const char *location) {
+                      const Contraction &contraction, const char *location,
+                      decltype(launchContraction) *launch, const char *what) {
   ContractionWork work = {};
   if (!makeWork(contraction, work))
     return device.fail(location, "a contraction has too many loops");
-  return device.check(launchContraction(stream, work), location,
-                      "a contraction");
-}
-
-static bool runEpilogue(Device &device, cudaStream_t stream,
-                        const Contraction &contraction, const char *location) {
-  ContractionWork work = {};
-  if (!makeWork(contraction, work))
-    return device.fail(location, "a contraction has too many loops");
-  return device.check(launchEpilogue(stream, work), location,
-                      "the epilogue of a contraction");
+  return device.check(launch(stream, work), location, what);
 }
 
 bool cuda::runContraction(Device &device, cudaStream_t stream,
@@ -396,8 +388,10 @@ bool cuda::runContraction(Device &device, cudaStream_t stream,
       outcome = runConvolution(device, stream, contraction, location);
   }
   if (outcome == Outcome::Refused)
-    return runKernel(device, stream, joined, location);
+    return runKernel(device, stream, joined, location, launchContraction,
+                     "a contraction");
   return outcome == Outcome::Done &&
          (!joined.hasEpilogue() ||
-          runEpilogue(device, stream, joined, location));
+          runKernel(device, stream, joined, location, launchEpilogue,
+                    "the epilogue of a contraction"));
 }

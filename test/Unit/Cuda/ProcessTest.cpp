@@ -176,15 +176,6 @@ TEST_F(Processes, NumbersDiffer) {
 
 std::atomic<int> numEntered{0};
 
-template <typename Function>
-Function *find(const char *name) {
-  const TofuBackend *backend = tofuGetBackend();
-  for (int64_t i = 0; i < backend->numSymbols; ++i)
-    if (!std::strcmp(backend->symbols[i].name, name))
-      return reinterpret_cast<Function *>(backend->symbols[i].address);
-  return nullptr;
-}
-
 /// A program compiled: the sum of what all devices have. Device 2 may look at
 /// it.
 void enterProgram(void **arguments) {

@@ -24,15 +24,6 @@ using namespace mlir::tofu::test;
 
 namespace {
 
-template <typename Function>
-Function *find(const char *name) {
-  const TofuBackend *backend = tofuGetBackend();
-  for (int64_t i = 0; i < backend->numSymbols; ++i)
-    if (!std::strcmp(backend->symbols[i].name, name))
-      return reinterpret_cast<Function *>(backend->symbols[i].address);
-  return nullptr;
-}
-
 const auto alloc = find<decltype(tofuAlloc)>("tofuAlloc");
 const auto freeMemory = find<decltype(tofuFree)>("tofuFree");
 const auto getGlobal = find<decltype(tofuGlobal)>("tofuGlobal");

@@ -18,6 +18,16 @@
 
 namespace mlir::tofu::test {
 
+/// The backend's function of a name; null if it has none.
+template <typename Function>
+Function *find(const char *name) {
+  const TofuBackend *backend = tofuGetBackend();
+  for (int64_t i = 0; i < backend->numSymbols; ++i)
+    if (!std::strcmp(backend->symbols[i].name, name))
+      return reinterpret_cast<Function *>(backend->symbols[i].address);
+  return nullptr;
+}
+
 /// What a device does; leaves through longjmp if it fails, so it must not own
 /// anything when it calls the runtime.
 using DeviceFunction = std::function<void(TofuContext *, int64_t)>;

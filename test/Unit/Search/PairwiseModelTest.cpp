@@ -199,9 +199,9 @@ TEST(PairwiseModelTest, boundsAlikeWithoutElimination) {
   EXPECT_GE(met, 400u);
 }
 
-// Windows of any size never go above the least cost, nor below the bound of the
-// messages alone, and raise it where cycles are loose.
-TEST(PairwiseModelTest, boundsByWindows) {
+// Segments of any size never go above the least cost, nor below the bound of
+// the messages alone, and raise it where cycles are loose.
+TEST(PairwiseModelTest, boundsBySegments) {
   unsigned raised = 0;
   for (unsigned seed = 0; seed < 1000; ++seed) {
     unsigned layers = 2 + seed % 4;
@@ -210,8 +210,8 @@ TEST(PairwiseModelTest, boundsByWindows) {
       continue;
     PairwiseModel::Options options;
     options.tableLimit = options.improvementLimit = 0;
-    auto bound = [&](int64_t windowLimit) {
-      options.windowLimit = windowLimit;
+    auto bound = [&](int64_t segmentLimit) {
+      options.segmentLimit = segmentLimit;
       RandomModel random(seed, layers);
       return random.model
           ->minimizeAlike(random.kinds, options, /*hint=*/nullptr,
@@ -230,22 +230,22 @@ TEST(PairwiseModelTest, boundsByWindows) {
 
 // Three variables of two values, each pair of which costs 100 where they are
 // equal: one pair is, but all pairs can agree on halves.
-TEST(PairwiseModelTest, windowsSolveOddCycles) {
+TEST(PairwiseModelTest, segmentsSolveOddCycles) {
   std::vector<int64_t> equal{100, 0, 0, 100};
   std::vector<unsigned> columns{0, 1};
-  auto bound = [&](int64_t windowLimit) {
+  auto bound = [&](int64_t segmentLimit) {
     PairwiseModel model({2, 2, 2});
     for (auto [row, col] : {std::pair(0u, 1u), {1u, 2u}, {0u, 2u}})
       model.addGroup(row, equal, 2, PairwiseModel::Reader{col, columns});
     PairwiseModel::Options options;
     options.tableLimit = options.improvementLimit = 0;
-    options.windowLimit = windowLimit;
+    options.segmentLimit = segmentLimit;
     return model
         .minimizeAlike({0, 1, 2}, options, /*hint=*/nullptr, /*known=*/1000)
         .lowerBound;
   };
   EXPECT_EQ(bound(0), 0);
-  // Two of them are a window, then, and the third is alone.
+  // Two of them are a segment, then, and the third is alone.
   EXPECT_EQ(bound(7), 0);
   EXPECT_EQ(bound(100), 100);
 }

@@ -1,4 +1,5 @@
-//===- PairwiseWindows.cpp - A bound by parts of the program --------------===//
+//===- PairwiseSegments.cpp - A bound by parts of the program
+//--------------===//
 //
 // Part of the Tofu project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -8,9 +9,9 @@
 //
 // Messages make neighbours agree. Around a cycle, a block of layers with its
 // residual connection, say, all neighbours may agree though no plan does. So
-// the order of the program is divided into windows, and each is solved exactly
+// the order of the program is divided into segments, and each is solved exactly
 // with the costs as messages have distributed them: no variable is in two
-// windows and no cost below its least, so what the windows' minima are above
+// segments and no cost below its least, so what the segments' minima are above
 // the sums of their least costs adds up.
 //
 //===----------------------------------------------------------------------===//
@@ -25,9 +26,9 @@
 
 using namespace mlir::tofu::search;
 
-class PairwiseModel::View::Windows {
+class PairwiseModel::View::Segments {
 public:
-  Windows(const View &view, int64_t tableLimit)
+  Segments(const View &view, int64_t tableLimit)
       : view(view), model(view.model), tableLimit(tableLimit),
         costs(view.wholeCosts()), positionOf(model.numVariables()) {
     sort();
@@ -55,13 +56,15 @@ private:
   void sort() {
     std::vector<std::pair<unsigned, unsigned>> keys;
     for (unsigned var = 0; var < model.numVariables(); ++var) {
-      unsigned key = model.after[var].empty() ? 0 : var;
-      if (model.after[var].empty())
-        for (unsigned number : model.before[var]) {
-          const Edge &edge = model.edges[number];
-          key = std::max(key, edge.row == var ? edge.col : edge.row);
-        }
-      keys.push_back({key, var});
+      keys.push_back({var, var});
+      if (!model.after[var].empty() || model.before[var].empty())
+        continue;
+      // Edges to variables before it: the other end is the lesser one.
+      unsigned last = 0;
+      for (unsigned number : model.before[var])
+        last = std::max(
+            last, std::min(model.edges[number].row, model.edges[number].col));
+      keys.back().first = last;
     }
     llvm::sort(keys);
     for (auto [key, var] : keys) {
@@ -77,8 +80,8 @@ private:
     return sizes;
   }
 
-  /// Calls `visit` for each edge between variables of a window, with the places
-  /// of its ends there.
+  /// Calls `visit` for each edge between variables of a segment, with the
+  /// places of its ends there.
   void forEachEdge(
       unsigned begin, unsigned end,
       llvm::function_ref<void(unsigned, unsigned, unsigned)> visit) const {
@@ -106,7 +109,7 @@ private:
     return entries <= tableLimit;
   }
 
-  /// The end of the window at `begin`: as far as it fits.
+  /// The end of the segment at `begin`: as far as it fits.
   unsigned endFrom(unsigned begin) const {
     unsigned good = begin + 1, bad = order.size() + 1;
     for (unsigned length = 16; good < bad - 1; length *= 2) {
@@ -142,7 +145,7 @@ private:
     return table;
   }
 
-  /// The least that a window costs above the sum of its least costs.
+  /// The least that a segment costs above the sum of its least costs.
   int64_t minimum(unsigned begin, unsigned end) const {
     Elimination solver(sizes(begin, end));
     std::deque<Table> tables;
@@ -172,6 +175,6 @@ private:
   std::vector<unsigned> order, positionOf;
 };
 
-int64_t PairwiseModel::View::boundByWindows(int64_t tableLimit) const {
-  return std::max<int64_t>(Windows(*this, tableLimit).bound(), 0);
+int64_t PairwiseModel::View::boundBySegments(int64_t tableLimit) const {
+  return std::max<int64_t>(Segments(*this, tableLimit).bound(), 0);
 }

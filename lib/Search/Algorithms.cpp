@@ -168,6 +168,9 @@ SearchResult mlir::tofu::search::searchKBest(const PartitionGraph &graph,
   std::optional<JointSearch> joined;
   if (!search.isOver())
     joined.emplace(graph, mesh, mine, best).run(raiseBound);
+  // Not looked at any further: a few steps, which hardly take time.
+  if (!joined && best.gap() > 0 && !search.isOutOfTime())
+    search.improveDegrees();
   if (!search.isOver()) {
     joined->runOverAll();
     search.refine(JointSearch::Effort::Degrees);

@@ -46,6 +46,9 @@ static constexpr int64_t kMostDevicesByAxis = 256;
 /// and from where on finer views and patience may close it.
 static constexpr double kPartOfGap = 0.1, kFarGap = 2.5;
 
+/// Passes that show whether other degrees are better.
+static constexpr unsigned kFewPasses = 8;
+
 bool BestPlan::offer(Plan plan) {
   countBytes(graph, plan, charge, model);
   if (objective == Objective::Time)
@@ -332,6 +335,44 @@ bool JointSearch::searchAround(const Assignment *chosen) {
   return offer(solve(axes));
 }
 
+/// The degrees of the best plan; nothing if the space hasn't them.
+std::optional<Assignment> JointSearch::degreesOfBest() {
+  PlanSpace::States states = space.statesOf(*best.get());
+  Assignment values;
+  for (unsigned var = 0; var < states.size(); ++var) {
+    std::optional<unsigned> value =
+        degrees.find(var, space.getCuts(states[var]));
+    if (!value)
+      return std::nullopt;
+    values.push_back(*value);
+  }
+  return degrees.complete(std::move(values));
+}
+
+void JointSearch::improveDegrees() {
+  std::optional<Assignment> mine;
+  if (best.get())
+    mine = degreesOfBest();
+  if (!mine)
+    return;
+  PairwiseModel::Options few = limits();
+  few.passes = std::min(few.passes, kFewPasses);
+  few.tableLimit = 0;
+  few.prunes = false;
+  Assignment hint = folding.fold(*mine);
+  PairwiseModel::Result result = folding.model->minimize(few, &hint);
+  if (result.assignment.empty())
+    return;
+  Assignment other = folding.unfold(result.assignment);
+  const PairwiseModel &model = degrees.getModel();
+  if (model.costOf(other) >= model.costOf(*mine))
+    return;
+  if (isLarge())
+    arrangeByAxis(other);
+  else
+    arrange(other);
+}
+
 bool JointSearch::isLarge() const { return mesh.numDevices() > kMostDevices; }
 
 bool JointSearch::hasAtMost(int64_t entries) const {
@@ -395,11 +436,14 @@ void JointSearch::tell(llvm::StringRef what) const {
             .str());
 }
 
+bool JointSearch::isOutOfTime() const {
+  return options.timeBudget > 0 && clock.seconds() > options.timeBudget;
+}
+
 bool JointSearch::isOver() const {
   if (!best.get())
     return false;
-  return best.isClose() ||
-         (options.timeBudget > 0 && clock.seconds() > options.timeBudget);
+  return best.isClose() || isOutOfTime();
 }
 
 void JointSearch::run(llvm::function_ref<void()> raiseBound) {

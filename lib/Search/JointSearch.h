@@ -102,6 +102,10 @@ public:
   /// the same for all, or, on many devices, any.
   void improve();
 
+  /// Offers a plan of degrees that cost less than those of the best, if a few
+  /// passes from these find any.
+  void improveDegrees();
+
   /// Raises the bound of `best`, and offers better plans that this finds. For
   /// the space that `best` is to be the best of. Little effort is for a plan
   /// that is to become better: it ends where the gap is large. The degrees
@@ -117,6 +121,7 @@ public:
   /// Whether the best plan is close to its bound, or time is up and there is
   /// one.
   bool isOver() const;
+  bool isOutOfTime() const;
 
   /// Whether the gap is so small that patience may close it.
   bool isNear() const { return best.gap() <= farGap(); }
@@ -145,6 +150,7 @@ private:
   void arrangeByAxis(const Assignment &degrees);
   llvm::SmallVector<unsigned> likelyDegrees(unsigned var,
                                             unsigned chosen) const;
+  std::optional<Assignment> degreesOfBest();
   bool searchAround(const Assignment *degrees);
   void improveByAxis();
   void tell(llvm::StringRef what) const;

@@ -526,10 +526,7 @@ void PairwiseModel::View::raise(const Options &options, double seconds,
 void PairwiseModel::improveAlike(View &view, const Options &options,
                                  Result &result) {
   Folding folding = fold(view.getClasses());
-  Assignment hint;
-  for (auto [var, number] : llvm::enumerate(folding.classOf))
-    if (number == hint.size())
-      hint.push_back(result.assignment[var]);
+  Assignment hint = folding.fold(result.assignment);
   view.passOn(folding);
   Options mine = options;
   mine.prunes = false;

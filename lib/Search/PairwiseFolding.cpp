@@ -195,6 +195,13 @@ PairwiseModel::fold(std::vector<unsigned> classes) const {
   return folding;
 }
 
+Assignment PairwiseModel::Folding::fold(const Assignment &assignment) const {
+  Assignment folded(model->numVariables());
+  for (unsigned var = classOf.size(); var-- > 0;)
+    folded[classOf[var]] = assignment[var];
+  return folded;
+}
+
 Assignment PairwiseModel::Folding::unfold(const Assignment &folded) const {
   Assignment assignment;
   for (unsigned number : classOf)

@@ -214,6 +214,8 @@ struct PairwiseModel::Folding {
   /// class.
   std::vector<int> edges;
 
+  /// The variables of a class as their first one.
+  Assignment fold(const Assignment &assignment) const;
   Assignment unfold(const Assignment &folded) const;
 };
 

@@ -459,33 +459,36 @@ void PairwiseModel::View::tell(unsigned var, Values &active,
 }
 
 /// See PairwiseModel::integerBound.
-PairwiseModel::View::WholeCosts PairwiseModel::View::wholeCosts() const {
+PairwiseModel::View::WholeCosts
+PairwiseModel::View::wholeCosts(Units units) const {
   WholeCosts costs;
+  costs.units = units;
   std::vector<int64_t> most;
   for (const EdgeClass &edge : edges) {
     unsigned numColumns = groups[edge.group].example->numColumns;
     most.assign(numColumns, -2 * Forbidden);
     for (unsigned s : classes[edge.colClass].active)
       most[edge.columnOf[s]] =
-          std::max(most[edge.columnOf[s]], roundDown(edge.toCol[s]));
+          std::max(most[edge.columnOf[s]], units.roundDown(edge.toCol[s]));
     int64_t cheapest = Forbidden;
     for (unsigned l : classes[edge.rowClass].active)
       for (unsigned column = 0; column < numColumns; ++column)
         cheapest = std::min(
-            cheapest, roundDown(edge.share[size_t(l) * numColumns + column]) -
-                          roundDown(edge.toRow[l]) - most[column]);
+            cheapest,
+            units.roundDown(edge.share[size_t(l) * numColumns + column]) -
+                units.roundDown(edge.toRow[l]) - most[column]);
     costs.leastOfEdge.push_back(cheapest);
     costs.bound += int64_t(groups[edge.group].count * edge.perGroup) * cheapest;
   }
   for (const Type &type : types) {
     std::vector<int64_t> &sums = costs.ofType.emplace_back(type.own.size(), 0);
     for (unsigned value : type.active)
-      sums[value] = roundDown(type.own[value]);
+      sums[value] = units.roundDown(type.own[value]);
     for (const auto &[end, times] : type.ends) {
       const EdgeClass &edge = edges[end.edge];
       const std::vector<double> &moved = end.isRow ? edge.toRow : edge.toCol;
       for (unsigned value : type.active)
-        sums[value] += int64_t(times) * roundDown(moved[value]);
+        sums[value] += int64_t(times) * units.roundDown(moved[value]);
     }
     int64_t cheapest = Forbidden;
     for (unsigned value : type.active)
@@ -495,10 +498,6 @@ PairwiseModel::View::WholeCosts PairwiseModel::View::wholeCosts() const {
     costs.bound += int64_t(type.members) * cheapest;
   }
   return costs;
-}
-
-int64_t PairwiseModel::View::integerBound() const {
-  return std::max<int64_t>(wholeCosts().bound, 0);
 }
 
 //===----------------------------------------------------------------------===//
@@ -600,10 +599,10 @@ PairwiseModel::minimizeAlike(llvm::ArrayRef<unsigned> kinds,
     result.lowerBound = leastKnown;
     return result;
   }
-  result.lowerBound = view->integerBound();
-  if (options.segmentLimit > 0 && clock.seconds() < options.seconds &&
-      !options.isClose(double(result.lowerBound), double(leastKnown)))
-    result.lowerBound = view->boundBySegments(options.segmentLimit);
-  result.lowerBound = std::min(leastKnown, result.lowerBound);
+  Options mine = options;
+  if (clock.seconds() >= options.seconds)
+    mine.segmentLimit = 0;
+  result.lowerBound =
+      std::min(leastKnown, view->integerBound(mine, leastKnown));
   return result;
 }

@@ -353,33 +353,35 @@ void PairwiseModel::descend(Assignment &assignment) const {
   }
 }
 
-/// The bound of the costs as they are distributed now, in whole numbers, so
-/// that it is one without rounding errors.
-int64_t PairwiseModel::integerBound() const {
+/// The bound of the costs as they are distributed now, in whole numbers of
+/// units.
+int64_t PairwiseModel::integerBound(Units units) const {
   std::vector<std::vector<int64_t>> sums(domains.size());
   for (unsigned var = 0; var < domains.size(); ++var)
     sums[var].assign(domains[var], 0);
   for (const Group &group : groups)
     for (unsigned l : active[group.row])
-      sums[group.row][l] = addCosts(sums[group.row][l], ownCost(group, l));
+      sums[group.row][l] = addCosts(sums[group.row][l],
+                                    units.roundDown(double(ownCost(group, l))));
   int64_t bound = 0;
   std::vector<int64_t> most;
   for (const Edge &edge : edges) {
     unsigned numColumns = groups[edge.group].numColumns;
     most.assign(numColumns, -2 * Forbidden);
     for (unsigned s : active[edge.col]) {
-      int64_t moved = roundDown(edge.toCol[s]);
+      int64_t moved = units.roundDown(edge.toCol[s]);
       sums[edge.col][s] += moved;
       most[edge.columnOf[s]] = std::max(most[edge.columnOf[s]], moved);
     }
     int64_t cheapest = Forbidden;
     for (unsigned l : active[edge.row]) {
-      int64_t moved = roundDown(edge.toRow[l]);
+      int64_t moved = units.roundDown(edge.toRow[l]);
       sums[edge.row][l] += moved;
       for (unsigned column = 0; column < numColumns; ++column)
         cheapest = std::min(
-            cheapest, roundDown(edge.share[size_t(l) * numColumns + column]) -
-                          moved - most[column]);
+            cheapest,
+            units.roundDown(edge.share[size_t(l) * numColumns + column]) -
+                moved - most[column]);
     }
     bound += cheapest;
   }
@@ -389,7 +391,7 @@ int64_t PairwiseModel::integerBound() const {
       cheapest = std::min(cheapest, sums[var][value]);
     bound += cheapest;
   }
-  return std::max<int64_t>(bound, 0);
+  return units.toBound(bound);
 }
 
 //===----------------------------------------------------------------------===//
@@ -474,6 +476,9 @@ PairwiseModel::Result PairwiseModel::minimize(const Options &options,
   if (isDone || finish(options, result))
     return result;
   improve(options, result);
-  result.lowerBound = std::min(result.minimum, integerBound());
+  result.lowerBound =
+      std::max(integerBound(Units()),
+               integerBound(Units::fineFor(double(result.minimum))));
+  result.lowerBound = std::min(result.minimum, result.lowerBound);
   return result;
 }

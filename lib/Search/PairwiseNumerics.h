@@ -39,10 +39,37 @@ inline double leastDifference(const double *a, llvm::ArrayRef<double> b) {
   return std::min(std::min(least[0], least[1]), std::min(least[2], least[3]));
 }
 
-/// Costs as whole numbers, so that what comes of them has no rounding errors.
-inline int64_t roundDown(double cost) {
-  return int64_t(std::clamp<double>(std::floor(cost), -Forbidden, Forbidden));
-}
+/// Costs as whole numbers of units, so that what comes of them has no rounding
+/// errors.
+class Units {
+public:
+  explicit Units(double perCost = 1) : perCost(perCost) {}
+
+  /// Units so small that hardly anything is lost where costs of up to `cost`
+  /// are sums of many, and so large that what thousands of passes make of
+  /// shares by rounding is less than one: costs are whole numbers of units, so
+  /// that shares rounded down are no more than what is shared.
+  static Units fineFor(double cost) {
+    constexpr int kBits = 40;
+    int exponent = 0;
+    std::frexp(std::max(cost, 1.0), &exponent);
+    return Units(std::ldexp(1.0, std::max(kBits - exponent, 0)));
+  }
+
+  int64_t roundDown(double cost) const {
+    return int64_t(
+        std::clamp<double>(std::floor(cost * perCost), -Forbidden, Forbidden));
+  }
+
+  /// What is a whole number and not less than so many units, or than 0, is not
+  /// less than this.
+  int64_t toBound(int64_t units) const {
+    return std::max<int64_t>(int64_t(std::ceil(double(units) / perCost)), 0);
+  }
+
+private:
+  double perCost; ///< a power of two
+};
 
 /// Evens out what the readers of a group have to spare in each entry of its
 /// table, so that no reader is short of what another doesn't need. Usage: start

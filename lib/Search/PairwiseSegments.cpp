@@ -28,13 +28,13 @@ using namespace mlir::tofu::search;
 
 class PairwiseModel::View::Segments {
 public:
-  Segments(const View &view, int64_t tableLimit)
-      : view(view), model(view.model), tableLimit(tableLimit),
-        costs(view.wholeCosts()), positionOf(model.numVariables()) {
+  Segments(const View &view, const WholeCosts &costs, int64_t tableLimit)
+      : view(view), model(view.model), tableLimit(tableLimit), costs(costs),
+        positionOf(model.numVariables()) {
     sort();
   }
 
-  /// A bound of the whole model.
+  /// A bound of the whole model, in units.
   int64_t bound() {
     int64_t sum = costs.bound;
     for (unsigned begin = 0, end; begin < order.size(); begin = end) {
@@ -136,11 +136,12 @@ private:
     Table table;
     for (unsigned l : valuesOf(edge.row)) {
       const double *share = &mine.share[size_t(l) * numColumns];
-      int64_t moved = roundDown(mine.toRow[l]) + least;
+      int64_t moved = costs.units.roundDown(mine.toRow[l]) + least;
       for (unsigned s : valuesOf(edge.col))
-        table.push_back(std::min(roundDown(share[mine.columnOf[s]]) - moved -
-                                     roundDown(mine.toCol[s]),
-                                 Forbidden));
+        table.push_back(
+            std::min(costs.units.roundDown(share[mine.columnOf[s]]) - moved -
+                         costs.units.roundDown(mine.toCol[s]),
+                     Forbidden));
     }
     return table;
   }
@@ -171,10 +172,23 @@ private:
   const View &view;
   const PairwiseModel &model;
   int64_t tableLimit;
-  WholeCosts costs;
+  const WholeCosts &costs;
   std::vector<unsigned> order, positionOf;
 };
 
-int64_t PairwiseModel::View::boundBySegments(int64_t tableLimit) const {
-  return std::max<int64_t>(Segments(*this, tableLimit).bound(), 0);
+int64_t PairwiseModel::View::integerBound(const Options &options,
+                                          int64_t upper) const {
+  // Where forbidden costs were moved, there is no room for fine units.
+  WholeCosts costs = wholeCosts(Units()), fine;
+  int64_t bound = costs.units.toBound(costs.bound);
+  fine = wholeCosts(Units::fineFor(double(upper)));
+  if (int64_t finer = fine.units.toBound(fine.bound); finer > bound) {
+    bound = finer;
+    costs = std::move(fine);
+  }
+  if (options.segmentLimit <= 0 ||
+      options.isClose(double(bound), double(upper)))
+    return bound;
+  int64_t units = Segments(*this, costs, options.segmentLimit).bound();
+  return std::max(bound, costs.units.toBound(units));
 }

@@ -28,11 +28,11 @@ public:
 
   unsigned numClasses() const { return classes.size(); }
   double bound() const { return sumOfLeast; }
-  int64_t integerBound() const;
 
-  /// The same, raised by exact solutions of parts of the model: each has tables
-  /// of at most so many entries.
-  int64_t boundBySegments(int64_t tableLimit) const;
+  /// A bound of whole numbers, where something costs `upper`. If that leaves
+  /// too much open, it is raised by exact solutions of parts of the model,
+  /// whose tables have at most so many entries each.
+  int64_t integerBound(const Options &options, int64_t upper) const;
 
   /// Raises the bound. Values that are in nothing as cheap as `upper` are
   /// dropped.
@@ -95,14 +95,15 @@ private:
     Values active; ///< of any of the types
   };
 
-  /// The costs as they are distributed now, in whole numbers, so that what
-  /// comes of them has no rounding errors: a bound, and what they are above it.
+  /// The costs as they are distributed now, in whole numbers of units: a bound,
+  /// and what they are above it.
   struct WholeCosts {
+    Units units;
     int64_t bound = 0;
     std::vector<std::vector<int64_t>> ofType; ///< by value; the least is 0
     std::vector<int64_t> leastOfEdge;         ///< by class
   };
-  WholeCosts wholeCosts() const;
+  WholeCosts wholeCosts(Units units) const;
 
   bool pass(double upper);
   void makeGroups();

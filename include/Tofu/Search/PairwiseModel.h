@@ -31,6 +31,7 @@ class raw_ostream;
 namespace mlir::tofu::search {
 
 class SharedColumns;
+class Units;
 
 /// A minimisation over variables with values 0 ... domain-1. Usage: add groups,
 /// then `minimize`.
@@ -168,7 +169,7 @@ private:
   void descend(Assignment &assignment) const;
   int64_t costAround(unsigned var, const Assignment &assignment) const;
   int64_t costOf(const Group &group, const Assignment &assignment) const;
-  int64_t integerBound() const;
+  int64_t integerBound(Units units) const;
   void addTo(Remainder &rest, const Group &group,
              llvm::ArrayRef<Values> values) const;
   std::optional<std::pair<int64_t, Assignment>>

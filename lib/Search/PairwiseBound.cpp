@@ -403,21 +403,6 @@ bool PairwiseModel::View::visit(unsigned number, bool forwards, double upper) {
   return true;
 }
 
-/// There and back. False if nothing is left.
-bool PairwiseModel::View::pass(double upper) {
-  for (const GroupClass &group : groups)
-    rebalance(group);
-  for (unsigned number = 0; number < classes.size(); ++number)
-    if (!visit(number, /*forwards=*/true, upper))
-      return false;
-  for (const GroupClass &group : groups)
-    rebalance(group);
-  for (unsigned number = classes.size(); number-- > 0;)
-    if (!visit(number, /*forwards=*/false, upper))
-      return false;
-  return true;
-}
-
 /// Starts the folded model of the view's classes with its messages.
 void PairwiseModel::View::passOn(Folding &folding) const {
   PairwiseModel &folded = *folding.model;
@@ -458,12 +443,36 @@ void PairwiseModel::View::tell(unsigned var, Values &active,
     excess[value] -= least;
 }
 
+/// By how much the shares of a group are more than its costs, at most, as
+/// thousands of roundings may make them.
+int64_t PairwiseModel::View::overcharge(const GroupClass &group,
+                                        Units units) const {
+  auto mine = llvm::ArrayRef(edges).slice(group.firstEdge, group.numEdges);
+  if (mine.empty() || mine.front().ownShare.empty())
+    return 0;
+  std::vector<double> whole = model.costsOfOthers(*group.example);
+  int64_t most = 0;
+  for (size_t row = 0; row < whole.size(); row += group.example->numColumns) {
+    int64_t above = 0;
+    for (size_t at = row; at < row + group.example->numColumns; ++at) {
+      int64_t charged = 0;
+      for (const EdgeClass &edge : mine)
+        charged += int64_t(edge.perGroup) * units.roundDown(edge.ownShare[at]);
+      above += std::max<int64_t>(charged - units.roundDown(whole[at]), 0);
+    }
+    most = std::max(most, above);
+  }
+  return most;
+}
+
 /// See PairwiseModel::integerBound.
 PairwiseModel::View::WholeCosts
 PairwiseModel::View::wholeCosts(Units units) const {
   WholeCosts costs;
   costs.units = units;
   std::vector<int64_t> most;
+  for (const GroupClass &group : groups)
+    costs.bound -= int64_t(group.count) * overcharge(group, units);
   for (const EdgeClass &edge : edges) {
     unsigned numColumns = groups[edge.group].example->numColumns;
     most.assign(numColumns, -2 * Forbidden);
@@ -503,23 +512,6 @@ PairwiseModel::View::wholeCosts(Units units) const {
 //===----------------------------------------------------------------------===//
 // The bound
 //===----------------------------------------------------------------------===//
-
-/// Goes on while passes help.
-void PairwiseModel::View::raise(const Options &options, double seconds,
-                                double upper, unsigned &passes) {
-  Clock clock;
-  unsigned most = passes + options.passes;
-  for (double before = bound(); passes < most && clock.seconds() < seconds;
-       before = bound()) {
-    ++passes;
-    if (!pass(upper))
-      return;
-    // Costs are whole numbers.
-    if (upper - bound() < 0.5 || options.isClose(bound(), upper) ||
-        bound() - before < options.leastProgress * (upper - bound()))
-      return;
-  }
-}
 
 /// Looks for something better in which all variables of a class are alike.
 void PairwiseModel::improveAlike(View &view, const Options &options,

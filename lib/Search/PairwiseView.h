@@ -52,6 +52,7 @@ public:
 
 private:
   class Segments;
+  class Momentum;
 
   /// Readers of one class and with the same columns in groups that look alike.
   struct EdgeClass {
@@ -104,8 +105,9 @@ private:
     std::vector<int64_t> leastOfEdge;         ///< by class
   };
   WholeCosts wholeCosts(Units units) const;
+  int64_t overcharge(const GroupClass &group, Units units) const;
 
-  bool pass(double upper);
+  bool pass(double upper, Momentum &momentum);
   void makeGroups();
   void makeTypes();
   void share(const GroupClass &group);

@@ -213,13 +213,15 @@ enum {
 };
 
 /** What becomes of an element of a contraction once it is summed up. RELU is
- *  x > 0 ? x : 0, which is 0 for NaN, as of maxnumf with 0 and unlike maximumf.
+ *  x > 0 ? x : 0, which is 0 for NaN, as of maxnumf with 0; RELU_NAN is
+ *  x <= 0 ? 0 : x, which is NaN for NaN, as of maximumf with 0.
  *  GELU_TANH is x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x^3))). */
 typedef enum TofuActivation {
   TOFU_ACTIVATION_NONE = 0,
   TOFU_ACTIVATION_RELU = 1,
   TOFU_ACTIVATION_GELU_TANH = 2,
-  TOFU_NUM_ACTIVATIONS = 3
+  TOFU_ACTIVATION_RELU_NAN = 3,
+  TOFU_NUM_ACTIVATIONS = 4
 } TofuActivation;
 
 /** The table of a contraction with an epilogue is that of the contraction,

@@ -9,7 +9,8 @@
 // What is a batch of matrix products in memory is one for cuBLASLt, which
 // counts columns first: C^T = B^T * A^T. Convolutions are cuDNN's, where there
 // is one. A kernel does all else, and what the libraries refuse. An epilogue is
-// part of cuBLASLt's call if it has it, else of that kernel, or one of its own.
+// part of the call of the library that has it, else of that kernel, or one of
+// its own.
 //
 //===----------------------------------------------------------------------===//
 
@@ -125,11 +126,13 @@ static uint32_t getAlignment(const void *memory) {
 ///
 /// CUBLASLT_EPILOGUE_RELU gives 0 for NaN, as TOFU_ACTIVATION_RELU: the
 /// header's max(x, 0) doesn't say so, but users saw it (NVIDIA's developer
-/// forum, topic 329783). maximumf, which gives NaN, never gets here.
+/// forum, topic 329783). So TOFU_ACTIVATION_RELU_NAN isn't the library's.
 /// CUBLASLT_EPILOGUE_GELU is the form with tanh, as which PyTorch uses it for
 /// `_addmm_activation`.
 static std::optional<cublasLtEpilogue_t>
 getEpilogue(const Contraction &contraction) {
+  if (contraction.activation == TOFU_ACTIVATION_RELU_NAN)
+    return std::nullopt;
   if (contraction.bias) {
     std::optional<int64_t> columns =
                                joinedStride(contraction.columns, host::kBias),
@@ -291,28 +294,31 @@ static cublasStatus_t multiply(Device &device, cudaStream_t stream,
       device.workspace, kWorkspaceBytes, stream);
 }
 
-/// Runs what is products of matrices in memory, or their transposes. What is
-/// left of the epilogue stays in `contraction`.
-static Outcome runProducts(Device &device, cudaStream_t stream,
-                           Contraction &contraction, const char *location) {
+/// The products of matrices in memory that a contraction is, or its transpose;
+/// then it is turned around.
+static std::optional<Products> findProducts(Contraction &contraction) {
   std::optional<Products> products = asProducts(contraction);
-  if (!products) {
-    contraction = contraction.transposed();
-    products = asProducts(contraction);
-  }
-  if (!products)
-    return Outcome::Refused;
+  if (products)
+    return products;
+  contraction = contraction.transposed();
+  return asProducts(contraction);
+}
+
+/// False if the library doesn't do products with that epilogue, whatever the
+/// reason: what is wrong may be the epilogue's fault.
+static bool runWithEpilogue(Device &device, cudaStream_t stream,
+                            const Contraction &contraction,
+                            const Products &products) {
   std::optional<cublasLtEpilogue_t> epilogue = getEpilogue(contraction);
-  if (epilogue && *epilogue != CUBLASLT_EPILOGUE_DEFAULT) {
-    // Whatever is wrong may be the epilogue's fault.
-    if (multiply(device, stream, contraction, *products, *epilogue) ==
-        CUBLAS_STATUS_SUCCESS) {
-      contraction.bias = nullptr;
-      contraction.activation = TOFU_ACTIVATION_NONE;
-      return Outcome::Done;
-    }
-  }
-  cublasStatus_t status = multiply(device, stream, contraction, *products,
+  return epilogue && multiply(device, stream, contraction, products,
+                              *epilogue) == CUBLAS_STATUS_SUCCESS;
+}
+
+/// Leaves the epilogue out.
+static Outcome runProducts(Device &device, cudaStream_t stream,
+                           const Contraction &contraction,
+                           const Products &products, const char *location) {
+  cublasStatus_t status = multiply(device, stream, contraction, products,
                                    CUBLASLT_EPILOGUE_DEFAULT);
   if (status == CUBLAS_STATUS_SUCCESS)
     return Outcome::Done;
@@ -321,6 +327,29 @@ static Outcome runProducts(Device &device, cudaStream_t stream,
   device.fail(location, std::string("a contraction: cuBLASLt: ") +
                             cublasLtGetStatusString(status));
   return Outcome::Failed;
+}
+
+/// By the library that has all of it in one call, else without the epilogue.
+/// What is left to do is in `joined`, which is `contraction` but joined.
+static Outcome runInLibrary(Device &device, cudaStream_t stream,
+                            const Contraction &contraction, Contraction &joined,
+                            const char *location) {
+  Outcome outcome = Outcome::Refused;
+  std::optional<Products> products = findProducts(joined);
+  if (joined.hasEpilogue()) {
+    if (products && runWithEpilogue(device, stream, joined, *products))
+      outcome = Outcome::Done;
+    else
+      outcome = runConvolution(device, stream, contraction, location);
+    if (outcome == Outcome::Done)
+      joined = joined.withoutEpilogue();
+  }
+  if (outcome == Outcome::Refused && products)
+    outcome = runProducts(device, stream, joined, *products, location);
+  if (outcome == Outcome::Refused)
+    outcome =
+        runConvolution(device, stream, contraction.withoutEpilogue(), location);
+  return outcome;
 }
 
 /// Describes a contraction to the backend's own kernels. False if it has too
@@ -382,11 +411,8 @@ bool cuda::runContraction(Device &device, cudaStream_t stream,
   joined.join();
   Outcome outcome = Outcome::Refused;
   if (!contraction.hasNoTerms &&
-      takesTypes(contraction.inputType, contraction.outputType)) {
-    outcome = runProducts(device, stream, joined, location);
-    if (outcome == Outcome::Refused)
-      outcome = runConvolution(device, stream, contraction, location);
-  }
+      takesTypes(contraction.inputType, contraction.outputType))
+    outcome = runInLibrary(device, stream, contraction, joined, location);
   if (outcome == Outcome::Refused)
     return runKernel(device, stream, joined, location, launchContraction,
                      "a contraction");

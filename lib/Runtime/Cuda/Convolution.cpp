@@ -17,6 +17,10 @@
 // for rounding. So engines that add in an order that changes, that round inputs
 // or sums to fewer bits, or that compute by transforms aren't used.
 //
+// Bias and activation are element-wise operations of the same graph. Engines
+// fuse few of them: those for f32 a bias and relu after it, in any layout;
+// those for f16 and bf16 all, where channels are last.
+//
 //===----------------------------------------------------------------------===//
 
 #include "Convolution.h"
@@ -40,6 +44,10 @@ static constexpr int64_t kMostWorkspaceBytes = 256 << 20;
 
 /// Of copies. Engines don't ask for more.
 static constexpr int64_t kAlignment = 16;
+
+/// What tensors are called in a graph: x, w and y are 0, 1 and 2, and what one
+/// operation hands to the next has numbers from here on.
+static constexpr int64_t kBiasId = 3, kFirstVirtualId = 4;
 
 namespace {
 
@@ -211,6 +219,33 @@ static bool isFull(int64_t type) {
   return type == TOFU_F32 || type == TOFU_F64;
 }
 
+/// The operation for an activation; nothing if the library has none that gives
+/// the same.
+///
+/// What becomes of NaN in CUDNN_POINTWISE_RELU_FWD is said by an attribute that
+/// is deprecated without a substitute. The code of 9.19's kernels for sm_80 and
+/// sm_90 says that all keep it if asked to; if not, implicit matrix products
+/// and what is compiled at run time keep it as well, and others don't. So
+/// TOFU_ACTIVATION_RELU, which is 0 for NaN, isn't the library's.
+static std::optional<cudnnPointwiseMode_t> getMode(int64_t activation) {
+  switch (activation) {
+  case TOFU_ACTIVATION_RELU_NAN:
+    return CUDNN_POINTWISE_RELU_FWD;
+  case TOFU_ACTIVATION_GELU_TANH:
+    return CUDNN_POINTWISE_GELU_APPROX_TANH_FWD;
+  default:
+    return std::nullopt;
+  }
+}
+
+/// True if the library may have the epilogue. What it is to add to would be one
+/// more tensor that is read, where the result is written.
+static bool takesEpilogue(const Contraction &contraction) {
+  return !contraction.hasEpilogue() ||
+         (!contraction.accumulate &&
+          (!contraction.activation || getMode(contraction.activation)));
+}
+
 /// Images and filters of one type; sums in f32 may stay in it.
 static bool takesTypes(int64_t input, int64_t output) {
   return input == output || (output == TOFU_F32 && input != TOFU_F64);
@@ -224,16 +259,17 @@ static int64_t getAlignment(const void *memory) {
 /// All that a plan depends on.
 static std::vector<int64_t> getKey(const Contraction &contraction) {
   std::vector<int64_t> key = {contraction.inputType, contraction.outputType,
-                              contraction.accumulate};
+                              contraction.accumulate, contraction.activation};
   for (const char *data : contraction.data)
     key.push_back(getAlignment(data));
+  key.push_back(contraction.bias ? getAlignment(contraction.bias) : 0);
   for (const ContractionLoops *loops :
        {&contraction.batch, &contraction.rows, &contraction.columns,
         &contraction.inner}) {
     key.push_back(loops->size());
     for (const ContractionLoop &loop : *loops) {
       key.push_back(loop.size);
-      key.insert(key.end(), loop.strides, loop.strides + 3);
+      key.insert(key.end(), loop.strides, loop.strides + 4);
     }
   }
   return key;
@@ -247,7 +283,9 @@ public:
   Planner(Convolutions &convolutions, const Contraction &contraction)
       : library(convolutions.library), handle(convolutions.handle),
         contraction(contraction),
-        widens(contraction.inputType != contraction.outputType) {}
+        widens(contraction.inputType != contraction.outputType),
+        computeType(contraction.outputType == TOFU_F64 ? CUDNN_DATA_DOUBLE
+                                                       : CUDNN_DATA_FLOAT) {}
 
   /// Null if the library takes it in no way.
   std::unique_ptr<Plan> plan();
@@ -261,7 +299,10 @@ private:
   }
   bool finish(Plan &plan, const Convolution &convolution);
   bool makeTensor(CudnnDescriptor &descriptor, const PlannedTensor &tensor,
-                  int64_t id, bool isVirtual = false);
+                  int64_t id);
+  bool makeVirtual(CudnnDescriptor &descriptor, const PlannedTensor &tensor,
+                   int64_t id);
+  bool makeBias(CudnnDescriptor &descriptor, const Plan &plan);
   bool makeWindow(CudnnDescriptor &window, const Convolution &convolution);
   bool makeOperation(CudnnDescriptor &operation, const Plan &plan,
                      const Convolution &convolution,
@@ -270,9 +311,13 @@ private:
   bool chooseEngine(Plan &plan, const CudnnDescriptor &graph,
                     cudnnBackendHeurMode_t mode);
   bool tryEngine(Plan &plan, const CudnnDescriptor &config);
-  bool makeIdentity(CudnnDescriptor &identity);
-  bool makeWidening(CudnnDescriptor &operation, const CudnnDescriptor &identity,
-                    const CudnnDescriptor &sums, const CudnnDescriptor &result);
+  std::vector<cudnnPointwiseMode_t> getModes() const;
+  bool makePointwise(CudnnDescriptor &pointwise, cudnnPointwiseMode_t mode);
+  bool makePointwiseOperation(CudnnDescriptor &operation,
+                              const CudnnDescriptor &pointwise,
+                              const CudnnDescriptor &from,
+                              const CudnnDescriptor *bias,
+                              const CudnnDescriptor &to);
   CudnnDescriptor make(cudnnBackendDescriptorType_t type) const {
     return CudnnDescriptor(library, type);
   }
@@ -283,14 +328,14 @@ private:
   /// Results of another type than the inputs are those of an operation on the
   /// sums, which the library fuses with a convolution, if channels are last.
   const bool widens;
+  /// Of sums, and of what is done to them.
+  const cudnnDataType_t computeType;
 };
 
 } // namespace
 
-/// A virtual tensor is only what one operation hands to the next.
 bool Planner::makeTensor(CudnnDescriptor &descriptor,
-                         const PlannedTensor &tensor, int64_t id,
-                         bool isVirtual) {
+                         const PlannedTensor &tensor, int64_t id) {
   const ConvolutionTensor &given = tensor.given;
   int64_t type = given.operand == host::kC ? contraction.outputType
                                            : contraction.inputType;
@@ -304,7 +349,39 @@ bool Planner::makeTensor(CudnnDescriptor &descriptor,
       .set(CUDNN_ATTR_TENSOR_STRIDES, given.strides)
       .set(CUDNN_ATTR_TENSOR_UNIQUE_ID, id)
       .set(CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT, alignment)
-      .set(CUDNN_ATTR_TENSOR_IS_VIRTUAL, CUDNN_TYPE_BOOLEAN, isVirtual)
+      .set(CUDNN_ATTR_TENSOR_IS_VIRTUAL, CUDNN_TYPE_BOOLEAN, false)
+      .finalize();
+}
+
+/// What one operation hands to the next, like `tensor`; it is never in memory.
+bool Planner::makeVirtual(CudnnDescriptor &descriptor,
+                          const PlannedTensor &tensor, int64_t id) {
+  descriptor = make(CUDNN_BACKEND_TENSOR_DESCRIPTOR);
+  return descriptor
+      .set(CUDNN_ATTR_TENSOR_DATA_TYPE, CUDNN_TYPE_DATA_TYPE, computeType)
+      .set(CUDNN_ATTR_TENSOR_DIMENSIONS, tensor.given.sizes)
+      .set(CUDNN_ATTR_TENSOR_STRIDES, tensor.given.strides)
+      .set(CUDNN_ATTR_TENSOR_UNIQUE_ID, id)
+      .set(CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT, kAlignment)
+      .set(CUDNN_ATTR_TENSOR_IS_VIRTUAL, CUDNN_TYPE_BOOLEAN, true)
+      .finalize();
+}
+
+/// A vector along the channels of the result.
+bool Planner::makeBias(CudnnDescriptor &descriptor, const Plan &plan) {
+  ConvolutionTensor bias = plan.tensors[plan.result].given;
+  for (size_t dim = 0; dim < bias.sizes.size(); ++dim)
+    bias.sizes[dim] = dim == 1 ? bias.sizes[dim] : 1;
+  bias = pack(bias, plan.order);
+  descriptor = make(CUDNN_BACKEND_TENSOR_DESCRIPTOR);
+  return descriptor
+      .set(CUDNN_ATTR_TENSOR_DATA_TYPE, CUDNN_TYPE_DATA_TYPE,
+           getType(contraction.outputType))
+      .set(CUDNN_ATTR_TENSOR_DIMENSIONS, bias.sizes)
+      .set(CUDNN_ATTR_TENSOR_STRIDES, bias.strides)
+      .set(CUDNN_ATTR_TENSOR_UNIQUE_ID, kBiasId)
+      .set(CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT, getAlignment(contraction.bias))
+      .set(CUDNN_ATTR_TENSOR_IS_VIRTUAL, CUDNN_TYPE_BOOLEAN, false)
       .finalize();
 }
 
@@ -313,9 +390,7 @@ bool Planner::makeWindow(CudnnDescriptor &window,
   const std::vector<int64_t> noPadding(convolution.stride.size(), 0);
   window = make(CUDNN_BACKEND_CONVOLUTION_DESCRIPTOR);
   return window
-      .set(CUDNN_ATTR_CONVOLUTION_COMP_TYPE, CUDNN_TYPE_DATA_TYPE,
-           contraction.outputType == TOFU_F64 ? CUDNN_DATA_DOUBLE
-                                              : CUDNN_DATA_FLOAT)
+      .set(CUDNN_ATTR_CONVOLUTION_COMP_TYPE, CUDNN_TYPE_DATA_TYPE, computeType)
       .set(CUDNN_ATTR_CONVOLUTION_CONV_MODE, CUDNN_TYPE_CONVOLUTION_MODE,
            CUDNN_CROSS_CORRELATION)
       .set(CUDNN_ATTR_CONVOLUTION_SPATIAL_DIMS,
@@ -333,7 +408,7 @@ bool Planner::makeOperation(
     const std::array<const CudnnDescriptor *, 3> &tensors,
     const CudnnDescriptor &window) {
   auto setScale = [&](cudnnBackendAttributeName_t name, float scale) {
-    if (contraction.outputType == TOFU_F64)
+    if (computeType == CUDNN_DATA_DOUBLE)
       operation.set(name, CUDNN_TYPE_DOUBLE, static_cast<double>(scale));
     else
       operation.set(name, CUDNN_TYPE_FLOAT, scale);
@@ -360,25 +435,43 @@ bool Planner::makeOperation(
   return operation.finalize();
 }
 
-bool Planner::makeIdentity(CudnnDescriptor &identity) {
-  identity = make(CUDNN_BACKEND_POINTWISE_DESCRIPTOR);
-  return identity
-      .set(CUDNN_ATTR_POINTWISE_MODE, CUDNN_TYPE_POINTWISE_MODE,
-           CUDNN_POINTWISE_IDENTITY)
-      .set(CUDNN_ATTR_POINTWISE_MATH_PREC, CUDNN_TYPE_DATA_TYPE,
-           CUDNN_DATA_FLOAT)
-      .finalize();
+/// What is done to the sums, in this order.
+std::vector<cudnnPointwiseMode_t> Planner::getModes() const {
+  std::vector<cudnnPointwiseMode_t> modes;
+  if (contraction.bias)
+    modes.push_back(CUDNN_POINTWISE_ADD);
+  if (std::optional<cudnnPointwiseMode_t> mode =
+          getMode(contraction.activation))
+    modes.push_back(*mode);
+  if (modes.empty() && widens)
+    modes.push_back(CUDNN_POINTWISE_IDENTITY);
+  return modes;
 }
 
-bool Planner::makeWidening(CudnnDescriptor &operation,
-                           const CudnnDescriptor &identity,
-                           const CudnnDescriptor &sums,
-                           const CudnnDescriptor &result) {
+bool Planner::makePointwise(CudnnDescriptor &pointwise,
+                            cudnnPointwiseMode_t mode) {
+  pointwise = make(CUDNN_BACKEND_POINTWISE_DESCRIPTOR);
+  pointwise.set(CUDNN_ATTR_POINTWISE_MODE, CUDNN_TYPE_POINTWISE_MODE, mode)
+      .set(CUDNN_ATTR_POINTWISE_MATH_PREC, CUDNN_TYPE_DATA_TYPE, computeType);
+  if (mode == CUDNN_POINTWISE_RELU_FWD)
+    pointwise.set(CUDNN_ATTR_POINTWISE_NAN_PROPAGATION,
+                  CUDNN_TYPE_NAN_PROPOGATION, CUDNN_PROPAGATE_NAN);
+  return pointwise.finalize();
+}
+
+/// The bias may be null.
+bool Planner::makePointwiseOperation(CudnnDescriptor &operation,
+                                     const CudnnDescriptor &pointwise,
+                                     const CudnnDescriptor &from,
+                                     const CudnnDescriptor *bias,
+                                     const CudnnDescriptor &to) {
   operation = make(CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR);
-  return operation.set(CUDNN_ATTR_OPERATION_POINTWISE_PW_DESCRIPTOR, identity)
-      .set(CUDNN_ATTR_OPERATION_POINTWISE_XDESC, sums)
-      .set(CUDNN_ATTR_OPERATION_POINTWISE_YDESC, result)
-      .finalize();
+  operation.set(CUDNN_ATTR_OPERATION_POINTWISE_PW_DESCRIPTOR, pointwise)
+      .set(CUDNN_ATTR_OPERATION_POINTWISE_XDESC, from)
+      .set(CUDNN_ATTR_OPERATION_POINTWISE_YDESC, to);
+  if (bias)
+    operation.set(CUDNN_ATTR_OPERATION_POINTWISE_BDESC, *bias);
+  return operation.finalize();
 }
 
 bool Planner::tryEngine(Plan &plan, const CudnnDescriptor &config) {
@@ -417,34 +510,47 @@ bool Planner::chooseEngine(Plan &plan, const CudnnDescriptor &graph,
 
 /// What objects are made from lives until the plan is made.
 bool Planner::finish(Plan &plan, const Convolution &convolution) {
-  CudnnDescriptor tensors[3], sums, identity, window, operation, widening;
+  CudnnDescriptor tensors[3], bias, window, operation;
   std::array<const CudnnDescriptor *, 3> operands;
   for (int i = 0; i < 3; ++i) {
     operands[i] = &tensors[i];
     if (!makeTensor(tensors[i], plan.tensors[i], i))
       return false;
   }
-  const CudnnDescriptor &result = tensors[plan.result];
-  if (widens) {
-    operands[plan.result] = &sums;
-    if (!makeTensor(sums, plan.tensors[plan.result], 3, /*isVirtual=*/true) ||
-        !makeIdentity(identity) ||
-        !makeWidening(widening, identity, sums, result))
+  if (contraction.bias && !makeBias(bias, plan))
+    return false;
+  const std::vector<cudnnPointwiseMode_t> modes = getModes();
+  const size_t count = modes.size();
+  std::vector<CudnnDescriptor> sums(count), pointwise(count), steps(count);
+  for (size_t i = 0; i < count; ++i)
+    if (!makeVirtual(sums[i], plan.tensors[plan.result], kFirstVirtualId + i))
       return false;
-  }
+  if (count)
+    operands[plan.result] = &sums[0];
   if (!makeWindow(window, convolution) ||
       !makeOperation(operation, plan, convolution, operands, window))
     return false;
-  const cudnnBackendDescriptor_t operations[] = {operation.get(),
-                                                 widening.get()};
+  std::vector<cudnnBackendDescriptor_t> operations = {operation.get()};
+  for (size_t i = 0; i < count; ++i) {
+    bool addsBias = modes[i] == CUDNN_POINTWISE_ADD;
+    if (!makePointwise(pointwise[i], modes[i]) ||
+        !makePointwiseOperation(
+            steps[i], pointwise[i], sums[i], addsBias ? &bias : nullptr,
+            i + 1 < count ? sums[i + 1] : tensors[plan.result]))
+      return false;
+    operations.push_back(steps[i].get());
+  }
   CudnnDescriptor graph = make(CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR);
   if (!graph.set(CUDNN_ATTR_OPERATIONGRAPH_HANDLE, CUDNN_TYPE_HANDLE, handle)
            .set(CUDNN_ATTR_OPERATIONGRAPH_OPS, CUDNN_TYPE_BACKEND_DESCRIPTOR,
-                widens ? 2 : 1, operations)
+                operations.size(), operations.data())
            .finalize())
     return false;
+  // What is listed to fall back on runs, but may be slow: instead of that, the
+  // convolution is done without its epilogue.
   return chooseEngine(plan, graph, CUDNN_HEUR_MODE_A) ||
-         chooseEngine(plan, graph, CUDNN_HEUR_MODE_FALLBACK);
+         (!contraction.hasEpilogue() &&
+          chooseEngine(plan, graph, CUDNN_HEUR_MODE_FALLBACK));
 }
 
 std::unique_ptr<Plan> Planner::plan(const Convolution &convolution) {
@@ -477,7 +583,13 @@ std::unique_ptr<Plan> Planner::plan(const Convolution &convolution) {
 }
 
 std::unique_ptr<Plan> Planner::plan() {
-  for (const Convolution &convolution : matchConvolutions(contraction))
+  std::vector<Convolution> convolutions = matchConvolutions(contraction);
+  // An epilogue isn't worth that a convolution is seen in a worse way.
+  if (contraction.hasEpilogue())
+    return !convolutions.empty() && convolutions.front().takesEpilogue
+               ? plan(convolutions.front())
+               : nullptr;
+  for (const Convolution &convolution : convolutions)
     if (std::unique_ptr<Plan> found = plan(convolution))
       return found;
   return nullptr;
@@ -513,14 +625,18 @@ static std::unique_ptr<Plan> &findPlan(Convolutions &convolutions,
   return known->second;
 }
 
+/// The bias may be null.
 static cudnnStatus_t execute(Convolutions &convolutions, cudaStream_t stream,
                              const Plan &plan, void *(&data)[3],
-                             void *workspace) {
-  const int64_t ids[] = {0, 1, 2};
+                             const char *bias, void *workspace) {
+  const int64_t ids[] = {0, 1, 2, kBiasId};
+  const void *all[] = {data[0], data[1], data[2], bias};
+  const int64_t count = bias ? 4 : 3;
   CudnnDescriptor pack(convolutions.library,
                        CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR);
-  pack.set(CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, CUDNN_TYPE_INT64, 3, ids)
-      .set(CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, CUDNN_TYPE_VOID_PTR, 3, data)
+  pack.set(CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, CUDNN_TYPE_INT64, count, ids)
+      .set(CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, CUDNN_TYPE_VOID_PTR, count,
+           all)
       .set(CUDNN_ATTR_VARIANT_PACK_WORKSPACE, CUDNN_TYPE_VOID_PTR, workspace);
   if (!pack.finalize())
     return CUDNN_STATUS_BAD_PARAM;
@@ -574,7 +690,8 @@ static Outcome run(Device &device, Convolutions &convolutions,
     if (plan.tensors[i].isCopied && isRead && !copy(i, given[i], original[i]))
       return Outcome::Failed;
   }
-  cudnnStatus_t status = execute(convolutions, stream, plan, data, workspace);
+  cudnnStatus_t status =
+      execute(convolutions, stream, plan, data, contraction.bias, workspace);
   if (CUDNN_STATUS_CATEGORY(status) == CUDNN_STATUS_NOT_SUPPORTED)
     return Outcome::Refused;
   if (status != CUDNN_STATUS_SUCCESS) {
@@ -601,7 +718,7 @@ Outcome cuda::runConvolution(Device &device, cudaStream_t stream,
   // Memory comes in the order of the compute stream, where programs have their
   // contractions.
   if (!takesTypes(contraction.inputType, contraction.outputType) ||
-      stream != device.streams[TOFU_COMPUTE])
+      !takesEpilogue(contraction) || stream != device.streams[TOFU_COMPUTE])
     return Outcome::Refused;
   Convolutions &convolutions = getConvolutions(device);
   if (!convolutions.error.empty()) {

@@ -18,8 +18,8 @@ namespace mlir::tofu::cuda {
 enum class Outcome { Done, Refused, Failed };
 
 /// Runs a contraction of floats that isn't joined and has terms as a
-/// convolution of cuDNN, if it is one and the library takes it. If it fails, so
-/// has the device.
+/// convolution of cuDNN, with its epilogue in the same call, if it is one and
+/// the library takes it. If it fails, so has the device.
 Outcome runConvolution(Device &device, cudaStream_t stream,
                        const host::Contraction &contraction,
                        const char *location);

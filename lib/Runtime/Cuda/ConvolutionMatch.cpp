@@ -77,6 +77,7 @@ private:
   void pairNested();
   bool takeGroups();
   bool takeChannels();
+  bool takesEpilogue() const;
   ConvolutionTensor makeTensor(Operand operand, int64_t outer,
                                int64_t outerStride, int64_t inner,
                                int64_t innerStride) const;
@@ -301,6 +302,17 @@ ConvolutionTensor Matcher::makeTensor(Operand operand, int64_t outer,
   return tensor;
 }
 
+bool Matcher::takesEpilogue() const {
+  if (isFilterGradient || !contraction.bias)
+    return !isFilterGradient;
+  bool isConstant = image.strides[host::kBias] == 0 &&
+                    std::all_of(dims.begin(), dims.end(), [](auto &dim) {
+                      return dim.position.strides[host::kBias] == 0;
+                    });
+  bool isOne = group.size * filter.size == 1;
+  return isConstant && (isOne || joinGroups(group, filter, host::kBias) == 1);
+}
+
 std::optional<Convolution> Matcher::makeConvolution() const {
   std::optional<int64_t> ofX = joinGroups(group, channel, kA),
                          ofW = joinGroups(group, filter, w),
@@ -310,6 +322,7 @@ std::optional<Convolution> Matcher::makeConvolution() const {
   int64_t numFilters = group.size * filter.size;
   Convolution result = {
       isFilterGradient,
+      takesEpilogue(),
       makeTensor(kA, image.size, image.strides[kA], group.size * channel.size,
                  *ofX),
       makeTensor(w, numFilters, *ofW, channel.size, channel.strides[w]),

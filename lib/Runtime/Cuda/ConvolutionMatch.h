@@ -15,7 +15,8 @@
 //   w[k, c, r] = sum over n and p of the same x * y[n, k, p]
 //
 // The gradient to x is a convolution of the first kind too: with the filter
-// reversed, over an image that the program has spread and padded.
+// reversed, over an image that the program has spread and padded. Those of the
+// first kind may have an epilogue, with a bias for each k.
 //
 //===----------------------------------------------------------------------===//
 
@@ -42,6 +43,9 @@ struct ConvolutionTensor {
 struct Convolution {
   /// Whether w is the result; otherwise y is.
   bool isFilterGradient;
+  /// Whether the result is y, and a bias, if there is one, a vector without
+  /// gaps along its channels.
+  bool takesEpilogue;
   ConvolutionTensor x, w, y;
   /// For each spatial dim, of which there are at least two.
   std::vector<int64_t> stride, dilation;

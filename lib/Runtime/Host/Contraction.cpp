@@ -256,6 +256,13 @@ Contraction Contraction::transposed() const {
   return result;
 }
 
+Contraction Contraction::withoutEpilogue() const {
+  Contraction result = *this;
+  result.bias = nullptr;
+  result.activation = TOFU_ACTIVATION_NONE;
+  return result;
+}
+
 double Contraction::flops() const {
   return 2.0 * numIterations(batch) * numIterations(rows) *
          numIterations(columns) * numIterations(inner);

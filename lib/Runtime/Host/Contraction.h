@@ -67,6 +67,7 @@ struct Contraction {
             std::string &error);
 
   bool hasEpilogue() const { return bias || activation; }
+  Contraction withoutEpilogue() const;
 
   /// Joins what is one loop in all tensors.
   void join();

@@ -26,6 +26,8 @@ TOFU_HOST_DEVICE T activate(int64_t activation, T x) {
   switch (activation) {
   case TOFU_ACTIVATION_RELU:
     return x > 0 ? x : T(0);
+  case TOFU_ACTIVATION_RELU_NAN:
+    return x <= 0 ? T(0) : x;
   case TOFU_ACTIVATION_GELU_TANH: {
     const T scale = T(0.79788456080286535588); // sqrt(2 / pi)
     return T(0.5) * x *

@@ -23,6 +23,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <limits>
 #include <map>
 #include <numeric>
 #include <random>
@@ -93,6 +95,13 @@ struct Case {
   std::string ofX = "n012gc", ofW = "012cgk", ofY = "n012gk";
   bool swapsInputs = false, repeatsFilter = false;
   int64_t greatest = 3;
+  int64_t activation = TOFU_ACTIVATION_NONE;
+  /// The dims of the result that index the bias: letters of its dims.
+  std::string ofBias;
+  /// Elements between those of the bias.
+  int64_t biasGap = 0;
+
+  bool hasEpilogue() const { return activation || !ofBias.empty(); }
 
   size_t rank() const { return positions.size(); }
   Index getExtents() const {
@@ -128,10 +137,11 @@ public:
         w(make("gkc012", {c.groups, c.filters, c.channels}, c.taps, c.ofW,
                c.isGradient ? c.outputType : c.inputType)),
         y(make("ngk012", {c.images, c.groups, c.filters}, c.positions, c.ofY,
-               c.isGradient ? c.inputType : c.outputType)) {}
+               c.isGradient ? c.inputType : c.outputType)),
+        bias(makeBias()) {}
 
   void fill(std::mt19937 &random) {
-    for (Tensor *tensor : {&x, &w, &y})
+    for (Tensor *tensor : {&x, &w, &y, &bias})
       tensor->fill(random, c.greatest);
   }
   Tensor &result() { return c.isGradient ? w : y; }
@@ -168,7 +178,7 @@ public:
     });
     std::vector<double> values;
     forEachIndex(result().sizes, [&](const Index &index) {
-      double value = sums[result().offset(index)];
+      double value = activate(sums[result().offset(index)] + getBias(index));
       values.push_back(c.outputType == TOFU_F16
                            ? floatFromHalf(halfFromFloat(value))
                            : value);
@@ -176,41 +186,93 @@ public:
     return values;
   }
 
-  /// Calls a backend's tofuContract.
+  /// Calls a backend's tofuContract, or tofuContractWithEpilogue.
   TofuStatus contract(const TofuBackend &backend, TofuWorld *world) {
     std::vector<int64_t> table = makeTable();
     struct Call {
-      decltype(&::tofuContract) function = nullptr;
+      decltype(&::tofuContract) plain;
+      decltype(&::tofuContractWithEpilogue) withEpilogue;
+      bool hasEpilogue;
       const int64_t *table;
-      std::vector<int64_t> *memrefs;
-      int64_t ranks[3];
+      int64_t ranks[4];
+      void *memrefs[4];
     } call;
-    for (int64_t i = 0; i < backend.numSymbols; ++i)
-      if (!std::strcmp(backend.symbols[i].name, "tofuContract"))
-        call.function = reinterpret_cast<decltype(&::tofuContract)>(
-            backend.symbols[i].address);
+    find(backend, "tofuContract", call.plain);
+    find(backend, "tofuContractWithEpilogue", call.withEpilogue);
+    call.hasEpilogue = c.hasEpilogue();
     call.table = table.data();
-    call.memrefs = memrefs;
-    for (int operand = 0; operand < 3; ++operand)
-      call.ranks[operand] = (memrefs[operand].size() - 3) / 2;
+    for (int operand = 0; operand < 4; ++operand) {
+      bool isThere = operand < 3 || !c.ofBias.empty();
+      call.ranks[operand] = isThere ? (memrefs[operand].size() - 3) / 2 : 0;
+      call.memrefs[operand] = isThere ? memrefs[operand].data() : nullptr;
+    }
     auto body = [](TofuContext *context, int64_t, void *user) {
       auto &call = *static_cast<Call *>(user);
-      call.function(context, nullptr, call.table, "here", call.ranks[0],
-                    call.memrefs[0].data(), call.ranks[1],
-                    call.memrefs[1].data(), call.ranks[2],
-                    call.memrefs[2].data());
+      auto &ranks = call.ranks;
+      auto &memrefs = call.memrefs;
+      if (call.hasEpilogue)
+        call.withEpilogue(context, nullptr, call.table, "here", ranks[0],
+                          memrefs[0], ranks[1], memrefs[1], ranks[2],
+                          memrefs[2], ranks[3], memrefs[3]);
+      else
+        call.plain(context, nullptr, call.table, "here", ranks[0], memrefs[0],
+                   ranks[1], memrefs[1], ranks[2], memrefs[2]);
     };
     return backend.run(world, body, &call);
   }
 
   const Case c;
-  Tensor x, w, y;
+  Tensor x, w, y, bias;
 
 private:
   Tensor make(const std::string &letters, const Index &sizes,
               const Index &spatial, const std::string &order, int64_t type) {
     return Tensor(withRank(letters, c.rank()), join(sizes, spatial),
                   withRank(order, c.rank()), type);
+  }
+
+  template <typename Function>
+  static void find(const TofuBackend &backend, const char *name,
+                   Function &function) {
+    function = nullptr;
+    for (int64_t i = 0; i < backend.numSymbols; ++i)
+      if (!std::strcmp(backend.symbols[i].name, name))
+        function = reinterpret_cast<Function>(backend.symbols[i].address);
+  }
+
+  /// With a gap, it is a slice of a tensor with one more dim, `-`.
+  Tensor makeBias() {
+    Index sizes;
+    for (char letter : c.ofBias)
+      sizes.push_back(result().sizes[result().letters.find(letter)]);
+    sizes.push_back(1 + c.biasGap);
+    return Tensor(c.ofBias + "-", sizes, c.ofBias + "-", c.outputType);
+  }
+
+  /// At an index of the result.
+  double getBias(const Index &index) {
+    if (c.ofBias.empty())
+      return 0;
+    Index at;
+    for (char letter : c.ofBias)
+      at.push_back(index[result().letters.find(letter)]);
+    at.push_back(0);
+    return bias.get(at);
+  }
+
+  double activate(double value) const {
+    switch (c.activation) {
+    case TOFU_ACTIVATION_RELU:
+      return value > 0 ? value : 0;
+    case TOFU_ACTIVATION_RELU_NAN:
+      return value <= 0 ? 0 : value;
+    case TOFU_ACTIVATION_GELU_TANH:
+      return value / 2 *
+             (1 + std::tanh(std::sqrt(2 / std::acos(-1.0)) *
+                            (value + 0.044715 * std::pow(value, 3))));
+    default:
+      return value;
+    }
   }
 
   /// Describes an operand by the loops that index it, each a dim.
@@ -254,15 +316,34 @@ private:
     describe(2, c.isGradient ? w : y, c.isGradient ? inW : inY);
     std::vector<int64_t> table = {TOFU_TABLE_VERSION, c.inputType, c.outputType,
                                   c.accumulate, kFirst + 2 * rank};
-    for (const Index &list : dims)
-      table.push_back(list.size());
-    for (const Index &list : dims)
-      table.insert(table.end(), list.begin(), list.end());
+    for (int operand = 0; operand < 3; ++operand)
+      table.push_back(dims[operand].size());
+    for (int operand = 0; operand < 3; ++operand)
+      table.insert(table.end(), dims[operand].begin(), dims[operand].end());
+    if (!c.hasEpilogue())
+      return table;
+    table.push_back(c.activation);
+    if (c.ofBias.empty())
+      return table;
+    std::vector<std::array<int64_t, 3>> inBias;
+    for (size_t dim = 0; dim < c.ofBias.size(); ++dim)
+      add(inBias, getLoop(c.ofBias[dim]), bias, dim);
+    describe(3, bias, inBias);
+    table.insert(table.end(), dims[3].begin(), dims[3].end());
     return table;
   }
 
-  std::vector<int64_t> memrefs[3];
-  Index dims[3];
+  /// The loop over that dim of the result.
+  int64_t getLoop(char letter) const {
+    const std::string loops = "ngkc";
+    size_t loop = loops.find(letter);
+    if (loop != std::string::npos)
+      return loop;
+    return loops.size() + (letter - '0') + (c.isGradient ? c.rank() : 0);
+  }
+
+  std::vector<int64_t> memrefs[4];
+  Index dims[4];
 };
 
 /// On the host backend, from the same inputs.
@@ -276,16 +357,37 @@ std::vector<double> computeOnHost(Tensors tensors) {
   return tensors.getResult();
 }
 
-/// Runs a case and compares.
+/// Exactly, NaN for NaN; but gelu may be off by some bits.
+void expectSame(const Case &c, const std::vector<double> &got,
+                const std::vector<double> &expected) {
+  bool isShort = c.outputType == TOFU_F16 || c.outputType == TOFU_BF16;
+  double tolerance = c.activation != TOFU_ACTIVATION_GELU_TANH ? 0
+                     : isShort                                 ? 1e-2
+                                                               : 1e-5;
+  ASSERT_EQ(got.size(), expected.size());
+  for (size_t i = 0; i < got.size(); ++i) {
+    if (std::isnan(expected[i]))
+      EXPECT_TRUE(std::isnan(got[i])) << got[i] << " at " << i;
+    else
+      EXPECT_NEAR(got[i], expected[i], tolerance * (1 + std::abs(expected[i])))
+          << "at " << i;
+  }
+}
+
+/// Runs a case whose inputs are there, and compares.
+void check(Tensors tensors, TestWorld &world) {
+  std::vector<double> expected = tensors.compute();
+  expectSame(tensors.c, computeOnHost(tensors), expected);
+  ASSERT_EQ(tensors.contract(*world.backend, world.getWorld()), TOFU_OK)
+      << world.error();
+  expectSame(tensors.c, tensors.getResult(), expected);
+}
+
 void check(const Case &c, TestWorld &world, unsigned seed = 1) {
   std::mt19937 random(seed);
   Tensors tensors(c);
   tensors.fill(random);
-  std::vector<double> expected = tensors.compute();
-  EXPECT_EQ(computeOnHost(tensors), expected);
-  ASSERT_EQ(tensors.contract(*world.backend, world.getWorld()), TOFU_OK)
-      << world.error();
-  EXPECT_EQ(tensors.getResult(), expected);
+  check(tensors, world);
 }
 
 Case make2d() {
@@ -540,6 +642,231 @@ TEST(Convolution, Types) {
   check(c, world);
   EXPECT_EQ(fake->numForward, 10);
   EXPECT_EQ(numContractions, 2);
+}
+
+//===----------------------------------------------------------------------===//
+// Epilogues
+//===----------------------------------------------------------------------===//
+
+/// Where the epilogue of a convolution was computed.
+struct Place {
+  int inLibrary, inKernel;
+  bool operator==(const Place &other) const {
+    return inLibrary == other.inLibrary && inKernel == other.inKernel;
+  }
+};
+std::ostream &operator<<(std::ostream &out, const Place &place) {
+  return out << place.inLibrary << " in the library, " << place.inKernel
+             << " in kernels";
+}
+const Place kInLibrary = {1, 0}, kInKernel = {0, 1};
+
+/// Also checks what it computes.
+Place checkEpilogue(const Case &c, TestWorld &world) {
+  FakeCudnn &fake = *tofuGetFakeCudnn();
+  int inLibrary = fake.numEpilogues, inKernel = numEpilogues;
+  check(c, world);
+  return {fake.numEpilogues - inLibrary, numEpilogues - inKernel};
+}
+
+Case makeEpilogue(int64_t activation, const std::string &ofBias,
+                  int64_t type = TOFU_F32) {
+  Case c = make2d();
+  c.activation = activation;
+  c.ofBias = ofBias;
+  c.inputType = c.outputType = type;
+  c.greatest = 1;
+  return c;
+}
+
+void putChannelsFirst(Case &c) {
+  c.ofX = "ngc012";
+  c.ofY = "ngk012";
+  c.ofW = "gkc012";
+}
+
+/// A bias, and relu after it, in all types and layouts.
+TEST(Convolution, BiasAndRelu) {
+  UseFake fake;
+  TestWorld world(1);
+  for (int64_t type : {TOFU_F32, TOFU_F64, TOFU_F16, TOFU_BF16})
+    for (int64_t activation : {TOFU_ACTIVATION_NONE, TOFU_ACTIVATION_RELU_NAN})
+      for (bool channelsFirst : {false, true}) {
+        Case c = makeEpilogue(activation, "k", type);
+        if (channelsFirst)
+          putChannelsFirst(c);
+        EXPECT_EQ(checkEpilogue(c, world), kInLibrary);
+        EXPECT_EQ(fake->isChannelsLast, !channelsFirst);
+      }
+  EXPECT_EQ(fake->numForward, 16);
+}
+
+/// What else there is the library fuses for short floats, channels last.
+TEST(Convolution, OtherEpilogues) {
+  UseFake fake;
+  TestWorld world(1);
+  const std::pair<int64_t, const char *> epilogues[] = {
+      {TOFU_ACTIVATION_RELU_NAN, ""},
+      {TOFU_ACTIVATION_GELU_TANH, ""},
+      {TOFU_ACTIVATION_GELU_TANH, "k"}};
+  for (auto [activation, ofBias] : epilogues) {
+    Case c = makeEpilogue(activation, ofBias, TOFU_F16);
+    EXPECT_EQ(checkEpilogue(c, world), kInLibrary);
+    putChannelsFirst(c);
+    EXPECT_EQ(checkEpilogue(c, world), kInKernel);
+    c = makeEpilogue(activation, ofBias);
+    EXPECT_EQ(checkEpilogue(c, world), kInKernel);
+  }
+  EXPECT_EQ(fake->numForward, 9);
+}
+
+/// Sums of f16 stay f32, by the same operations.
+TEST(Convolution, EpiloguesOfWidening) {
+  UseFake fake;
+  TestWorld world(1);
+  Case c = makeEpilogue(TOFU_ACTIVATION_GELU_TANH, "k", TOFU_F16);
+  c.outputType = TOFU_F32;
+  EXPECT_EQ(checkEpilogue(c, world), kInLibrary);
+  EXPECT_EQ(fake->numForward, 1);
+}
+
+/// In groups, a bias has one dim more, and no step between the two.
+TEST(Convolution, BiasOfGroups) {
+  UseFake fake;
+  TestWorld world(1);
+  Case c = makeEpilogue(TOFU_ACTIVATION_RELU_NAN, "gk");
+  c.groups = 5;
+  EXPECT_EQ(checkEpilogue(c, world), kInLibrary);
+  EXPECT_EQ(fake->groups, 5);
+  c.channels = c.filters = 1;
+  EXPECT_EQ(checkEpilogue(c, world), kInLibrary);
+  // A bias for each channel of a group, or with gaps, is none of the library.
+  c.filters = 4;
+  c.ofBias = "k";
+  EXPECT_EQ(checkEpilogue(c, world), kInKernel);
+  c.ofBias = "gk";
+  c.biasGap = 1;
+  EXPECT_EQ(checkEpilogue(c, world), kInKernel);
+  EXPECT_EQ(fake->numForward, 4);
+}
+
+TEST(Convolution, BiasAlongOtherDims) {
+  UseFake fake;
+  TestWorld world(1);
+  for (const char *ofBias : {"n", "0", "01", "kn", "n01k"})
+    EXPECT_EQ(checkEpilogue(makeEpilogue(TOFU_ACTIVATION_NONE, ofBias), world),
+              kInKernel);
+  EXPECT_EQ(fake->numForward, 5);
+}
+
+/// Nor of what is added to something, nor of the gradient to a filter, even if
+/// that can be seen as another convolution.
+TEST(Convolution, EpiloguesThatAreNotTheLibrarys) {
+  UseFake fake;
+  TestWorld world(1);
+  Case c = makeEpilogue(TOFU_ACTIVATION_NONE, "k");
+  c.accumulate = true;
+  EXPECT_EQ(checkEpilogue(c, world), kInKernel);
+  c.accumulate = false;
+  c.isGradient = true;
+  EXPECT_EQ(checkEpilogue(c, world), kInKernel);
+  EXPECT_EQ(fake->numConvolutions(), 2);
+}
+
+/// Windows of one element are a product of matrices if there is one image; its
+/// library has another relu.
+TEST(Convolution, EpiloguesOfProducts) {
+  UseFake fake;
+  TestWorld world(1);
+  Case c = makeEpilogue(TOFU_ACTIVATION_RELU_NAN, "k");
+  c.taps = {1, 1};
+  putChannelsFirst(c);
+  EXPECT_EQ(checkEpilogue(c, world), kInLibrary);
+  c.images = 1;
+  numProducts = 0;
+  EXPECT_EQ(checkEpilogue(c, world), kInKernel);
+  EXPECT_EQ(numProducts, 1);
+  EXPECT_EQ(fake->numForward, 1);
+}
+
+/// A library without engines for them is no error.
+TEST(Convolution, RefusesEpilogues) {
+  UseFake fake;
+  TestWorld world(1);
+  fake->refusesEpilogues = true;
+  Case c = makeEpilogue(TOFU_ACTIVATION_RELU_NAN, "k");
+  EXPECT_EQ(checkEpilogue(c, world), kInKernel);
+  EXPECT_EQ(fake->numForward, 1);
+  fake->refusesAll = true;
+  c.images = 3;
+  numContractions = 0;
+  EXPECT_EQ(checkEpilogue(c, world), (Place{0, 0}));
+  EXPECT_EQ(numContractions, 1);
+}
+
+/// NaN stays NaN in the one, and is 0 in the other, which is no library's.
+TEST(Convolution, ReluOfNaN) {
+  UseFake fake;
+  TestWorld world(1);
+  for (int64_t type : {TOFU_F32, TOFU_F16})
+    for (int64_t activation : {TOFU_ACTIVATION_RELU_NAN, TOFU_ACTIVATION_RELU})
+      for (const char *ofBias : {"", "k"}) {
+        Case c = makeEpilogue(activation, ofBias, type);
+        Tensors tensors(c);
+        std::mt19937 random(1);
+        tensors.fill(random);
+        store(type, tensors.x.at(tensors.x.offset({0, 0, 1, 2, 3})),
+              std::numeric_limits<double>::quiet_NaN());
+        std::vector<double> expected = tensors.compute();
+        bool keepsNaN = activation == TOFU_ACTIVATION_RELU_NAN;
+        EXPECT_EQ(std::any_of(expected.begin(), expected.end(),
+                              [](double each) { return std::isnan(each); }),
+                  keepsNaN);
+        check(tensors, world);
+      }
+  // In f32 only with a bias.
+  EXPECT_EQ(fake->numEpilogues, 3);
+  EXPECT_EQ(fake->numForward, 8);
+}
+
+TEST(Convolution, RandomEpilogues) {
+  UseFake fake;
+  TestWorld world(1);
+  std::mt19937 random(7);
+  auto below = [&](int64_t count) {
+    return std::uniform_int_distribution<int64_t>(0, count - 1)(random);
+  };
+  const int64_t types[] = {TOFU_F32, TOFU_F64, TOFU_F16, TOFU_BF16};
+  numEpilogues = 0;
+  for (int i = 0; i < 300 && !testing::Test::HasFailure(); ++i) {
+    Case c;
+    size_t rank = 1 + below(2);
+    for (size_t dim = 0; dim < rank; ++dim) {
+      c.positions.push_back(2 + below(4));
+      c.taps.push_back(1 + below(3));
+      c.stride.push_back(1 + below(2));
+      c.dilation.push_back(1 + below(2));
+    }
+    c.images = 1 + below(3);
+    c.groups = below(3) ? 1 : 2;
+    c.channels = 1 + below(4);
+    c.filters = 1 + below(4);
+    c.rest = below(2);
+    c.swapsInputs = below(2);
+    c.accumulate = below(8) == 0;
+    c.greatest = 1;
+    c.inputType = types[below(4)];
+    c.outputType = c.inputType == TOFU_F16 && below(2) ? TOFU_F32 : c.inputType;
+    if (below(2))
+      putChannelsFirst(c);
+    c.activation = below(TOFU_NUM_ACTIVATIONS);
+    const char *const biases[] = {"", "gk", "gk", "k", "0", "ngk"};
+    c.ofBias = biases[below(6)];
+    SCOPED_TRACE("case " + std::to_string(i));
+    check(c, world, i);
+  }
+  EXPECT_GT(fake->numEpilogues, 30);
+  EXPECT_GT(numEpilogues, 30);
 }
 
 //===----------------------------------------------------------------------===//

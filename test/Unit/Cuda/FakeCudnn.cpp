@@ -10,18 +10,20 @@
 // host. It is strict about them: attributes have the right type and number, all
 // that one needs is there before it is finalized, sizes fit each other, and x,
 // w and y are in the same order. Its list of engines begins with ones that must
-// not be taken, which compute something else.
+// not be taken, which compute something else. It fuses what cuDNN 9.19 does.
 //
 //===----------------------------------------------------------------------===//
 
 #include "FakeCudnn.h"
 #include "Tofu/Runtime/Half.h"
 
+#include <cmath>
 #include <cstdio>
 #include <cstring>
 #include <functional>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <numeric>
 #include <optional>
 #include <vector>
@@ -32,6 +34,14 @@ using test::FakeCudnn;
 static FakeCudnn fake;
 
 FakeCudnn *test::tofuGetFakeCudnn() { return &fake; }
+
+/// Of what the fake notes. Devices have threads.
+static std::mutex notes;
+
+static void count(int &counter, int by) {
+  std::lock_guard<std::mutex> lock(notes);
+  counter += by;
+}
 
 //===----------------------------------------------------------------------===//
 // Descriptors
@@ -104,18 +114,40 @@ struct Tensor {
   bool isVirtual;
 };
 
-/// An operation: which one, its tensors, and how windows slide.
+/// An element-wise operation.
+struct Step {
+  explicit Step(const Object &object);
+
+  /// True if it has a bias if it adds one: one number for each channel.
+  bool fitsChannels(const Tensor &result) const;
+
+  cudnnPointwiseMode_t mode;
+  cudnnDataType_t computeType;
+  bool keepsNaN;
+  Tensor from, to;
+  std::optional<Tensor> bias;
+};
+
+/// An operation: which one, its tensors, how windows slide, and what is done to
+/// the sums.
 struct Operation {
   explicit Operation(const Object &object);
 
-  /// Writes the sums, which are f32, to another tensor.
-  void setResult(const Tensor &tensor) {
-    (isFilterGradient ? w : y) = tensor;
-    isFused = true;
+  /// Does it to the result. False if it doesn't follow on what is there.
+  bool add(const Step &step);
+  /// A bias, maybe followed by relu: engines have these in any layout.
+  bool isBiasOrRelu() const {
+    return !steps.empty() && steps[0].mode == CUDNN_POINTWISE_ADD &&
+           (steps.size() == 1 ||
+            (steps.size() == 2 && steps[1].mode == CUDNN_POINTWISE_RELU_FWD));
   }
+  bool hasEpilogue() const {
+    return !steps.empty() && steps[0].mode != CUDNN_POINTWISE_IDENTITY;
+  }
+  bool widens() const { return x.type != result().type; }
 
   bool isFilterGradient;
-  bool isFused = false;
+  std::vector<Step> steps;
   Tensor x, w, y;
   double beta;
   cudnnDataType_t computeType;
@@ -163,6 +195,41 @@ Operation::Operation(const Object &object)
                   : CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_BETA;
   beta = computeType == CUDNN_DATA_DOUBLE ? object.get<double>(name)
                                           : object.get<float>(name);
+}
+
+Step::Step(const Object &object)
+    : from(object.getObject(CUDNN_ATTR_OPERATION_POINTWISE_XDESC)),
+      to(object.getObject(CUDNN_ATTR_OPERATION_POINTWISE_YDESC)) {
+  const Object &how =
+      object.getObject(CUDNN_ATTR_OPERATION_POINTWISE_PW_DESCRIPTOR);
+  mode = how.get<cudnnPointwiseMode_t>(CUDNN_ATTR_POINTWISE_MODE);
+  computeType = how.get<cudnnDataType_t>(CUDNN_ATTR_POINTWISE_MATH_PREC);
+  keepsNaN = how.has({CUDNN_ATTR_POINTWISE_NAN_PROPAGATION}) &&
+             how.get<cudnnNanPropagation_t>(
+                 CUDNN_ATTR_POINTWISE_NAN_PROPAGATION) == CUDNN_PROPAGATE_NAN;
+  if (object.has({CUDNN_ATTR_OPERATION_POINTWISE_BDESC}))
+    bias = Tensor(object.getObject(CUDNN_ATTR_OPERATION_POINTWISE_BDESC));
+}
+
+bool Step::fitsChannels(const Tensor &result) const {
+  if ((mode == CUDNN_POINTWISE_ADD) != bias.has_value())
+    return false;
+  if (!bias)
+    return true;
+  std::vector<int64_t> sizes(result.sizes.size(), 1);
+  sizes[1] = result.sizes[1];
+  return !bias->isVirtual && bias->type == result.type &&
+         bias->sizes == sizes && bias->strides[1] == 1;
+}
+
+bool Operation::add(const Step &step) {
+  Tensor &last = isFilterGradient ? w : y;
+  if (!last.isVirtual || last.type != computeType || step.from.id != last.id ||
+      step.computeType != computeType || step.to.sizes != last.sizes)
+    return false;
+  last = step.to;
+  steps.push_back(step);
+  return true;
 }
 
 /// The dims of more than one element, from the outermost in memory.
@@ -238,7 +305,8 @@ static bool takesTypes(const Operation &operation) {
 static bool takesLayouts(const Operation &operation) {
   const Tensor *all[] = {&operation.x, &operation.w, &operation.y};
   for (bool channelsLast : {false, true}) {
-    bool isGood = channelsLast || !operation.isFused;
+    bool isGood = channelsLast || operation.steps.empty() ||
+                  (operation.isBiasOrRelu() && !operation.widens());
     for (const Tensor *tensor : all)
       isGood = isGood && isInOrder(*tensor, channelsLast) &&
                (!fake.refusesGaps || isPacked(*tensor));
@@ -346,6 +414,8 @@ static cudnnBackendAttributeType_t getType(cudnnBackendAttributeName_t name) {
     return CUDNN_TYPE_BOOLEAN;
   case CUDNN_ATTR_POINTWISE_MODE:
     return CUDNN_TYPE_POINTWISE_MODE;
+  case CUDNN_ATTR_POINTWISE_NAN_PROPAGATION:
+    return CUDNN_TYPE_NAN_PROPOGATION;
   case CUDNN_ATTR_CONVOLUTION_CONV_MODE:
     return CUDNN_TYPE_CONVOLUTION_MODE;
   case CUDNN_ATTR_ENGINEHEUR_MODE:
@@ -461,8 +531,51 @@ static void convolve(const Operation &operation, const char *x, char *w,
                          : sum);
 }
 
+/// Asked not to keep NaN in relu, some engines do all the same.
+static double apply(const Step &step, double x, const char *bias,
+                    int64_t channel, bool keepsNaN) {
+  switch (step.mode) {
+  case CUDNN_POINTWISE_ADD:
+    return x + load(step.bias->type, bias, channel);
+  case CUDNN_POINTWISE_RELU_FWD:
+    return std::isnan(x) && !step.keepsNaN && !keepsNaN ? 0 : x <= 0 ? 0 : x;
+  case CUDNN_POINTWISE_GELU_APPROX_TANH_FWD:
+    return x / 2 *
+           (1 + std::tanh(std::sqrt(2 / std::acos(-1.0)) *
+                          (x + 0.044715 * x * x * x)));
+  default:
+    return x;
+  }
+}
+
+/// Convolves into memory of its own, does the steps, and rounds once.
+static void convolveInSteps(const Operation &operation,
+                            std::map<int64_t, char *> &memory, bool keepsNaN) {
+  Operation sums = operation;
+  Tensor &tensor = operation.isFilterGradient ? sums.w : sums.y;
+  tensor.type = operation.computeType;
+  int64_t last = 0;
+  for (size_t dim = 0; dim < tensor.sizes.size(); ++dim)
+    last += (tensor.sizes[dim] - 1) * tensor.strides[dim];
+  std::vector<double> storage(last + 1);
+  char *data = reinterpret_cast<char *>(storage.data());
+  convolve(sums, memory[operation.x.id],
+           operation.isFilterGradient ? data : memory[operation.w.id],
+           operation.isFilterGradient ? memory[operation.y.id] : data);
+  const Tensor &result = operation.result();
+  forEach(result.sizes, [&](const std::vector<int64_t> &index) {
+    double value = load(tensor.type, data, tensor.offset(index));
+    for (const Step &step : operation.steps)
+      value = apply(step, value, step.bias ? memory[step.bias->id] : nullptr,
+                    index[1], keepsNaN);
+    store(result.type, memory[result.id], result.offset(index), value);
+  });
+}
+
 static void note(const Operation &operation) {
+  std::lock_guard<std::mutex> lock(notes);
   ++(operation.isFilterGradient ? fake.numFilterGradients : fake.numForward);
+  fake.numEpilogues += operation.hasEpilogue();
   const Tensor &x = operation.x;
   fake.groups = x.sizes[1] / operation.w.sizes[1];
   fake.isChannelsLast = isInOrder(x, true);
@@ -479,17 +592,19 @@ const char *cudnnGetErrorString(cudnnStatus_t) { return "an error"; }
 void cudnnGetLastErrorString(char *message, size_t size) {
   std::snprintf(message, size, "it says");
 }
+/// A handle holds the stream that it was given.
 cudnnStatus_t cudnnCreate(cudnnHandle_t *handle) {
-  static char one;
-  *handle = reinterpret_cast<cudnnHandle_t>(&one);
-  fake.numHandles += fake.onCreate == CUDNN_STATUS_SUCCESS;
+  *handle = reinterpret_cast<cudnnHandle_t>(new cudaStream_t());
+  count(fake.numHandles, fake.onCreate == CUDNN_STATUS_SUCCESS);
   return fake.onCreate;
 }
-cudnnStatus_t cudnnDestroy(cudnnHandle_t) {
-  --fake.numHandles;
+cudnnStatus_t cudnnDestroy(cudnnHandle_t handle) {
+  delete reinterpret_cast<cudaStream_t *>(handle);
+  count(fake.numHandles, -1);
   return CUDNN_STATUS_SUCCESS;
 }
-cudnnStatus_t cudnnSetStream(cudnnHandle_t, cudaStream_t stream) {
+cudnnStatus_t cudnnSetStream(cudnnHandle_t handle, cudaStream_t stream) {
+  *reinterpret_cast<cudaStream_t *>(handle) = stream;
   return stream ? CUDNN_STATUS_SUCCESS : CUDNN_STATUS_BAD_PARAM;
 }
 
@@ -498,12 +613,12 @@ cudnnStatus_t cudnnBackendCreateDescriptor(cudnnBackendDescriptorType_t type,
   auto *object = new Object();
   object->type = type;
   *result = object;
-  ++fake.numDescriptors;
+  count(fake.numDescriptors, 1);
   return CUDNN_STATUS_SUCCESS;
 }
 cudnnStatus_t cudnnBackendDestroyDescriptor(cudnnBackendDescriptor_t raw) {
   delete static_cast<Object *>(raw);
-  --fake.numDescriptors;
+  count(fake.numDescriptors, -1);
   return CUDNN_STATUS_SUCCESS;
 }
 
@@ -525,28 +640,19 @@ cudnnStatus_t cudnnBackendSetAttribute(cudnnBackendDescriptor_t raw,
   return CUDNN_STATUS_SUCCESS;
 }
 
-/// A convolution, alone or with what its sums are copied by.
+/// A convolution, alone or with what is done to its sums.
 static std::optional<Operation> getOperation(const Object &graph) {
   auto all = graph.getAll<const Object *>(CUDNN_ATTR_OPERATIONGRAPH_OPS);
   Operation operation(*all.at(0));
-  if (all.size() == 1)
-    return operation.result().isVirtual ? std::nullopt
-                                        : std::optional(operation);
-  const Object &next = *all[1];
-  if (next.type != CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR)
+  for (size_t i = 1; i < all.size(); ++i)
+    if (all[i]->type != CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR ||
+        !operation.add(Step(*all[i])))
+      return std::nullopt;
+  if (operation.result().isVirtual)
     return std::nullopt;
-  const Object &how =
-      next.getObject(CUDNN_ATTR_OPERATION_POINTWISE_PW_DESCRIPTOR);
-  Tensor from(next.getObject(CUDNN_ATTR_OPERATION_POINTWISE_XDESC)),
-      to(next.getObject(CUDNN_ATTR_OPERATION_POINTWISE_YDESC));
-  if (how.get<cudnnPointwiseMode_t>(CUDNN_ATTR_POINTWISE_MODE) !=
-          CUDNN_POINTWISE_IDENTITY ||
-      how.get<cudnnDataType_t>(CUDNN_ATTR_POINTWISE_MATH_PREC) !=
-          CUDNN_DATA_FLOAT ||
-      !from.isVirtual || to.isVirtual || from.id != operation.result().id ||
-      from.type != CUDNN_DATA_FLOAT || from.sizes != to.sizes)
-    return std::nullopt;
-  operation.setResult(to);
+  for (const Step &step : operation.steps)
+    if (!step.fitsChannels(operation.result()))
+      return std::nullopt;
   return operation;
 }
 
@@ -555,7 +661,7 @@ static void makePlan(Object &plan) {
       plan.getObject(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG);
   plan.engine = config.engine;
   plan.operation = std::make_shared<Operation>(*getOperation(config));
-  ++fake.numPlans;
+  count(fake.numPlans, 1);
 }
 
 cudnnStatus_t cudnnBackendFinalize(cudnnBackendDescriptor_t raw) {
@@ -572,24 +678,36 @@ cudnnStatus_t cudnnBackendFinalize(cudnnBackendDescriptor_t raw) {
   return status;
 }
 
+/// True if it doesn't do it. It writes another type than it reads only by what
+/// it fuses, and then doesn't add to the result.
+static bool isRefused(const Operation &operation) {
+  if (fake.refusesAll || !takesLayouts(operation) ||
+      (operation.widens() && operation.steps.empty()))
+    return true;
+  if (operation.beta && (fake.refusesToAdd || !operation.steps.empty()))
+    return true;
+  bool isGeneral = !operation.steps.empty() && !operation.isBiasOrRelu();
+  return operation.hasEpilogue() &&
+         (fake.refusesEpilogues || operation.isFilterGradient ||
+          (isGeneral && operation.computeType == CUDNN_DATA_DOUBLE));
+}
+
 /// Engines in the first list are those that must not be taken; the good one
-/// comes last of the second, as it may be left to that.
+/// comes last of the second, as it may be left to that, unless it is one for
+/// bias and relu.
 static cudnnStatus_t listEngines(const Object &heuristics, int64_t wanted,
                                  int64_t *count, void *values) {
   const Object &graph =
       heuristics.getObject(CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH);
-  std::optional<Operation> found = getOperation(graph);
-  if (!found)
+  std::optional<Operation> operation = getOperation(graph);
+  if (!operation)
     return CUDNN_STATUS_BAD_PARAM;
-  const Operation &operation = *found;
-  // It doesn't write another type but by what it fuses, which can't add.
-  bool widens = operation.x.type != operation.result().type;
-  bool isRefused = fake.refusesAll || !takesLayouts(operation) ||
-                   widens != operation.isFused ||
-                   ((fake.refusesToAdd || operation.isFused) && operation.beta);
   bool isFallback = heuristics.get<cudnnBackendHeurMode_t>(
                         CUDNN_ATTR_ENGINEHEUR_MODE) == CUDNN_HEUR_MODE_FALLBACK;
-  int first = isFallback ? kHuge : 0, end = isFallback ? kNumEngines : kHuge;
+  bool isGoodFirst = operation->isBiasOrRelu() && !operation->widens();
+  int first = isFallback ? kHuge : 0,
+      end = isFallback || isGoodFirst ? kNumEngines : kHuge;
+  bool isRefused = ::isRefused(*operation);
   *count = isRefused ? 0 : end - first;
   if (!values)
     return CUDNN_STATUS_SUCCESS;
@@ -667,22 +785,38 @@ cudnnStatus_t cudnnBackendExecute(cudnnHandle_t handle,
   std::map<int64_t, char *> memory;
   for (size_t i = 0; i < ids.size(); ++i)
     memory[ids[i]] = data.at(i);
-  for (const Tensor *tensor : {&operation.x, &operation.w, &operation.y})
+  std::vector<const Tensor *> tensors = {&operation.x, &operation.w,
+                                         &operation.y};
+  for (const Step &step : operation.steps)
+    if (step.bias)
+      tensors.push_back(&*step.bias);
+  for (const Tensor *tensor : tensors)
     if (!memory[tensor->id] ||
         reinterpret_cast<uintptr_t>(memory[tensor->id]) % tensor->alignment)
       return CUDNN_STATUS_BAD_PARAM_MISALIGNED_POINTER;
-  if (fake.workspaceBytes) {
-    auto *workspace = pack.get<char *>(CUDNN_ATTR_VARIANT_PACK_WORKSPACE);
-    if (!workspace)
-      return CUDNN_STATUS_BAD_PARAM_NULL_POINTER;
-    std::memset(workspace, 0x77, fake.workspaceBytes);
-  }
+  int64_t workspaceBytes = fake.workspaceBytes;
+  auto workspace = workspaceBytes
+                       ? pack.get<char *>(CUDNN_ATTR_VARIANT_PACK_WORKSPACE)
+                       : nullptr;
+  if (workspaceBytes && !workspace)
+    return CUDNN_STATUS_BAD_PARAM_NULL_POINTER;
   // All others must not be taken.
   bool isTensorCore =
       plan.engine == kTensorCore && operation.x.type != CUDNN_DATA_FLOAT;
-  if (plan.engine == kGood || isTensorCore)
-    convolve(operation, memory[operation.x.id], memory[operation.w.id],
-             memory[operation.y.id]);
+  bool isRight = plan.engine == kGood || isTensorCore;
+  auto work = [=, held = plan.operation]() mutable {
+    if (workspace)
+      std::memset(workspace, 0x77, workspaceBytes);
+    if (isRight && held->steps.empty())
+      convolve(*held, memory[held->x.id], memory[held->w.id],
+               memory[held->y.id]);
+    else if (isRight)
+      convolveInSteps(*held, memory, /*keepsNaN=*/isTensorCore);
+  };
+  if (fake.enqueue)
+    fake.enqueue(*reinterpret_cast<cudaStream_t *>(handle), work);
+  else
+    work();
   note(operation);
   return CUDNN_STATUS_SUCCESS;
 }

@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cudnn_graph.h>
+#include <functional>
 
 namespace mlir::tofu::test {
 
@@ -21,14 +22,21 @@ struct FakeCudnn {
   /// What a call gives.
   cudnnStatus_t onCreate = CUDNN_STATUS_SUCCESS;
   cudnnStatus_t onExecute = CUDNN_STATUS_SUCCESS;
-  /// What it refuses: all; tensors with gaps; to add to the result.
-  bool refusesAll = false, refusesGaps = false, refusesToAdd = false;
+  /// What it refuses: all; tensors with gaps; to add to the result; bias and
+  /// activation.
+  bool refusesAll = false, refusesGaps = false, refusesToAdd = false,
+       refusesEpilogues = false;
   /// What its engine needs, and writes to.
   int64_t workspaceBytes = 0;
+  /// How it puts work on a stream; null if work is done when it is called for.
+  void (*enqueue)(cudaStream_t stream,
+                  const std::function<void()> &work) = nullptr;
 
   // What it has done so far. Descriptors and handles are those alive.
   int numForward = 0, numFilterGradients = 0, numPlans = 0, numDescriptors = 0,
       numHandles = 0;
+  /// Convolutions with bias or activation among them.
+  int numEpilogues = 0;
   /// The groups and the sizes of x of the last one, and whether its channels
   /// are last in memory.
   int64_t groups = 0, sizesOfX[5] = {};

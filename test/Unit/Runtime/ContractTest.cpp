@@ -266,7 +266,8 @@ TofuStatus runEpilogue(TestWorld &world, const EpilogueCase &c,
 }
 
 double activateByDefinition(int64_t activation, double x) {
-  if (activation == TOFU_ACTIVATION_RELU)
+  if (activation == TOFU_ACTIVATION_RELU ||
+      activation == TOFU_ACTIVATION_RELU_NAN)
     return std::max(x, 0.0);
   if (activation == TOFU_ACTIVATION_GELU_TANH)
     return 0.5 * x *
@@ -375,6 +376,7 @@ TEST(Contract, ActivationsOfNoNumber) {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   EXPECT_EQ(runOne(TOFU_ACTIVATION_RELU, nan), 0);
   EXPECT_TRUE(std::isnan(runOne(TOFU_ACTIVATION_NONE, nan)));
+  EXPECT_TRUE(std::isnan(runOne(TOFU_ACTIVATION_RELU_NAN, nan)));
   EXPECT_TRUE(std::isnan(runOne(TOFU_ACTIVATION_GELU_TANH, nan)));
 }
 

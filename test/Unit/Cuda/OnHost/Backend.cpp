@@ -20,6 +20,9 @@
 
 #include "Device.h"
 #include "Fake.h"
+#ifdef TOFU_FAKE_CUDNN
+#include "FakeCudnn.h"
+#endif
 
 #include <cstdlib>
 #include <cstring>
@@ -55,6 +58,9 @@ static int getNumber(const char *name, int otherwise) {
 static TofuBackend makeBackend() {
   test::numFakeGpus = getNumber("TOFU_TEST_GPUS", 8);
   test::canReachPeers = getNumber("TOFU_TEST_PEERS", 1) != 0;
+#ifdef TOFU_FAKE_CUDNN
+  test::tofuGetFakeCudnn()->enqueue = test::enqueue;
+#endif
   TofuBackend backend = *getCudaBackend();
   static std::vector<TofuSymbol> symbols(backend.symbols,
                                          backend.symbols + backend.numSymbols);

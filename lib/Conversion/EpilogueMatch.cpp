@@ -171,27 +171,59 @@ static bool isZero(Value value) {
   return matchPattern(skipConversions(value), m_AnyZeroFloat());
 }
 
-/// True if `value` is x > 0 ? x : 0, which is 0 for NaN. Zeros of either sign
-/// are the same. maximumf gives NaN for it, so it must not come.
-static bool isRelu(Value value, Value x) {
+static bool hasNoNaN(arith::FastMathFlags flags) {
+  return bitEnumContainsAny(flags, arith::FastMathFlags::nnan);
+}
+
+static bool isXAndZero(Value a, Value b, Value x) {
+  return skipConversions(a) == x && isZero(b);
+}
+
+/// Reads a choice between x and 0 by a comparison of the two. What it chooses
+/// for a positive number, a negative one and NaN says what it is; zeros of
+/// either sign are the same.
+static bool readRelu(arith::SelectOp select, Value x, Epilogue &epilogue) {
+  auto compare = select.getCondition().getDefiningOp<arith::CmpFOp>();
+  if (!compare)
+    return false;
+  Value lhs = compare.getLhs(), rhs = compare.getRhs(),
+        ifTrue = select.getTrueValue(), ifFalse = select.getFalseValue();
+  bool isXFirst = isXAndZero(lhs, rhs, x),
+       isXIfTrue = isXAndZero(ifTrue, ifFalse, x);
+  if ((!isXFirst && !isXAndZero(rhs, lhs, x)) ||
+      (!isXIfTrue && !isXAndZero(ifFalse, ifTrue, x)))
+    return false;
+  const APFloat zero(0.0);
+  auto choosesX = [&](const APFloat &sample) {
+    bool holds = arith::applyCmpPredicate(compare.getPredicate(),
+                                          isXFirst ? sample : zero,
+                                          isXFirst ? zero : sample);
+    return holds == isXIfTrue;
+  };
+  if (!choosesX(APFloat(1.0)) || choosesX(APFloat(-1.0)))
+    return false;
+  epilogue.activation = choosesX(APFloat::getNaN(zero.getSemantics()))
+                            ? Activation::ReluNan
+                            : Activation::Relu;
+  epilogue.hasNoNaN = hasNoNaN(compare.getFastmath());
+  return true;
+}
+
+/// Reads a relu of x, by its result.
+static bool readRelu(Value value, Value x, Epilogue &epilogue) {
   Operation *op = value.getDefiningOp();
-  if (!op)
+  if (auto select = dyn_cast_or_null<arith::SelectOp>(op))
+    return readRelu(select, x, epilogue);
+  if (!isa_and_nonnull<arith::MaxNumFOp, arith::MaximumFOp>(op) ||
+      (!isXAndZero(op->getOperand(0), op->getOperand(1), x) &&
+       !isXAndZero(op->getOperand(1), op->getOperand(0), x)))
     return false;
-  auto isX = [&](Value other) { return skipConversions(other) == x; };
-  if (auto select = dyn_cast<arith::SelectOp>(op)) {
-    auto compare = select.getCondition().getDefiningOp<arith::CmpFOp>();
-    return compare && isX(compare.getLhs()) && isZero(compare.getRhs()) &&
-           isX(select.getTrueValue()) && isZero(select.getFalseValue()) &&
-           (compare.getPredicate() == arith::CmpFPredicate::OGT ||
-            compare.getPredicate() == arith::CmpFPredicate::OGE);
-  }
-  auto maximum = dyn_cast<arith::MaximumFOp>(op);
-  bool takesNaN = maximum && !bitEnumContainsAny(maximum.getFastmath(),
-                                                 arith::FastMathFlags::nnan);
-  if (!isa<arith::MaxNumFOp, arith::MaximumFOp>(op) || takesNaN)
-    return false;
-  Value a = op->getOperand(0), b = op->getOperand(1);
-  return (isX(a) && isZero(b)) || (isX(b) && isZero(a));
+  epilogue.activation =
+      isa<arith::MaximumFOp>(op) ? Activation::ReluNan : Activation::Relu;
+  epilogue.hasNoNaN = hasNoNaN(cast<arith::ArithFastMathInterface>(op)
+                                   .getFastMathFlagsAttr()
+                                   .getValue());
+  return true;
 }
 
 /// The sum of two arguments of the body, or nothing.
@@ -225,10 +257,8 @@ std::optional<Epilogue> tofu::matchEpilogue(linalg::GenericOp op,
     return std::nullopt;
   if (result == x)
     return epilogue;
-  if (isRelu(result, x)) {
-    epilogue.activation = Activation::Relu;
+  if (readRelu(result, x, epilogue))
     return epilogue;
-  }
   if (isGeluTanh(result, x)) {
     epilogue.activation = Activation::GeluTanh;
     return epilogue;

@@ -22,6 +22,9 @@ namespace mlir::tofu {
 struct Epilogue {
   std::optional<unsigned> biasInput;
   Activation activation = Activation::None;
+  /// Whether it is promised that there is no NaN, so that both kinds of relu
+  /// are the same.
+  bool hasNoNaN = false;
 };
 
 /// Recognises by its body an operation with one result that is an epilogue of

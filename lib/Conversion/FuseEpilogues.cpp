@@ -51,6 +51,21 @@ static bool hasSums(AffineMap map) {
   });
 }
 
+/// A convolution has one input with windows; the other one is its filters.
+static bool isConvolution(ContractOp op) {
+  return hasSums(op.getMap(0)) != hasSums(op.getMap(1));
+}
+
+/// The dims of a convolution's result that index its filters.
+static SmallVector<AffineExpr> getFilterDims(ContractOp op) {
+  AffineMap filters = op.getMap(hasSums(op.getMap(0)) ? 1 : 0);
+  return llvm::filter_to_vector(
+      op.getMap(2).getResults(), [&](AffineExpr expr) {
+        auto dim = dyn_cast<AffineDimExpr>(expr);
+        return dim && filters.isFunctionOfDim(dim.getPosition());
+      });
+}
+
 /// True if loop `dim` indexes both inputs.
 static bool isBatch(ContractOp op, unsigned dim) {
   return op.getMap(0).isFunctionOfDim(dim) && op.getMap(1).isFunctionOfDim(dim);
@@ -93,8 +108,37 @@ static bool matchBias(Fusion &fusion) {
   for (AffineExpr expr : fusion.biasMap.getResults())
     if (!isa<AffineConstantExpr>(expr))
       dims.push_back(expr);
-  SmallVector<AffineExpr> role = getInnermostRole(fusion.contract);
+  SmallVector<AffineExpr> role = isConvolution(fusion.contract)
+                                     ? getFilterDims(fusion.contract)
+                                     : getInnermostRole(fusion.contract);
   return !role.empty() && dims == role;
+}
+
+/// True if the library of convolutions may have the activation: cuDNN has
+/// engines for a bias and relu after it, and for short floats others as well,
+/// but none that add to what is there.
+static bool isOfConvolutions(const Fusion &fusion) {
+  Type type = getElementTypeOrSelf(fusion.reader->getResult(0));
+  bool isBiasOrRelu = fusion.epilogue.biasInput &&
+                      fusion.epilogue.activation != Activation::GeluTanh;
+  return !ContractOp(fusion.contract).getAccumulate() &&
+         (isBiasOrRelu || type.isF16() || type.isBF16());
+}
+
+/// Sets the kind of relu that the library has, which differ in what becomes of
+/// NaN; false if it is the other one.
+static bool matchActivation(Fusion &fusion) {
+  bool isConvolution = ::isConvolution(fusion.contract);
+  if (isConvolution && !isOfConvolutions(fusion))
+    return false;
+  Activation &activation = fusion.epilogue.activation;
+  if (activation != Activation::Relu && activation != Activation::ReluNan)
+    return true;
+  Activation ofLibrary = isConvolution ? Activation::ReluNan : Activation::Relu;
+  if (activation != ofLibrary && !fusion.epilogue.hasNoNaN)
+    return false;
+  activation = ofLibrary;
+  return true;
 }
 
 /// True if the result may be of the type that the reader gives it.
@@ -131,7 +175,7 @@ static std::optional<Fusion> matchFusion(linalg::GenericOp reader) {
     auto contract = operand->get().getDefiningOp<ContractOp>();
     if (!contract || !contract->hasOneUse() || contract.hasEpilogue() ||
         contract->getBlock() != reader->getBlock() ||
-        hasSums(contract.getMap(0)) || hasSums(contract.getMap(1)) ||
+        (hasSums(contract.getMap(0)) && hasSums(contract.getMap(1))) ||
         !toResult.isPermutation() ||
         reader.getMatchingIndexingMap(operand) != toResult)
       continue;
@@ -140,7 +184,7 @@ static std::optional<Fusion> matchFusion(linalg::GenericOp reader) {
     if (!epilogue)
       continue;
     fusion.epilogue = *epilogue;
-    if (matchBias(fusion) && matchTypes(fusion))
+    if (matchActivation(fusion) && matchBias(fusion) && matchTypes(fusion))
       return fusion;
   }
   return std::nullopt;

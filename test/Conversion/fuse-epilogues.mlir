@@ -323,12 +323,14 @@ func.func @partial(%a: tensor<8x2xf32>, %b: tensor<2x6xf32>, %c: tensor<6xf32>) 
 
 // -----
 
-// The library of convolutions has no epilogue.
+// A convolution's bias is for each filter, and NaN stays NaN in its relu.
+// CHECK-DAG: #[[$FILTER:.*]] = affine_map<(d0, d1, d2, d3, d4) -> (d2)>
 // CHECK-LABEL: func.func @convolution
-// CHECK:         tofu.contract
-// CHECK-NOT:     bias
-// CHECK:         linalg.generic
+// CHECK-NOT:     linalg.generic
+// CHECK:         tofu.contract %{{.*}}, %{{.*}} into %{{.*}} bias %{{.*}} activation relu_nan maps [#{{.*}}, #{{.*}}, #{{.*}}, #[[$FILTER]]]
+// CHECK-NOT:     linalg.generic
 func.func @convolution(%a: tensor<2x9x3xf32>, %w: tensor<2x3x5xf32>, %c: tensor<5xf32>) -> tensor<2x8x5xf32> {
+  %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<2x8x5xf32>
   %0 = tofu.contract %a, %w into %e
       maps [affine_map<(n, y, f, i, c) -> (n, y + i, c)>, affine_map<(n, y, f, i, c) -> (i, c, f)>, affine_map<(n, y, f, i, c) -> (n, y, f)>]
@@ -338,7 +340,121 @@ func.func @convolution(%a: tensor<2x9x3xf32>, %w: tensor<2x3x5xf32>, %c: tensor<
       ins(%0, %c : tensor<2x8x5xf32>, tensor<5xf32>) outs(%e : tensor<2x8x5xf32>) {
   ^bb0(%x: f32, %y: f32, %o: f32):
     %s = arith.addf %x, %y : f32
-    linalg.yield %s : f32
+    %m = arith.maximumf %s, %zero : f32
+    linalg.yield %m : f32
   } -> tensor<2x8x5xf32>
   return %1 : tensor<2x8x5xf32>
+}
+
+// Groups, channels first, with the filters as the first operand; by comparisons
+// either way around, which are true for NaN or choose 0 if they hold.
+// CHECK-LABEL: func.func @groups
+// CHECK-NOT:     linalg.generic
+// CHECK-COUNT-2: tofu.contract %{{.*}}, %{{.*}} into %{{.*}} bias %{{.*}} activation relu_nan maps
+// CHECK-NOT:     linalg.generic
+#filters = affine_map<(n, g, f, y, c, i) -> (g, f, c, i)>
+#images = affine_map<(n, g, f, y, c, i) -> (n, g, c, y * 2 + i)>
+#results = affine_map<(n, g, f, y, c, i) -> (n, g, f, y)>
+#all = affine_map<(n, g, f, y) -> (n, g, f, y)>
+#both = affine_map<(n, g, f, y) -> (g, f)>
+func.func @groups(%w: tensor<4x5x3x2xf32>, %a: tensor<2x4x3x10xf32>, %c: tensor<4x5xf32>) -> (tensor<2x4x5x5xf32>, tensor<2x4x5x5xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<2x4x5x5xf32>
+  %0 = tofu.contract %w, %a into %e maps [#filters, #images, #results] : tensor<4x5x3x2xf32>, tensor<2x4x3x10xf32>, tensor<2x4x5x5xf32> -> tensor<2x4x5x5xf32>
+  %1 = linalg.generic {indexing_maps = [#both, #all, #all], iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+      ins(%c, %0 : tensor<4x5xf32>, tensor<2x4x5x5xf32>) outs(%e : tensor<2x4x5x5xf32>) {
+  ^bb0(%y: f32, %x: f32, %o: f32):
+    %s = arith.addf %x, %y : f32
+    %p = arith.cmpf ult, %zero, %s : f32
+    %m = arith.select %p, %s, %zero : f32
+    linalg.yield %m : f32
+  } -> tensor<2x4x5x5xf32>
+  %2 = tofu.contract %w, %a into %e maps [#filters, #images, #results] : tensor<4x5x3x2xf32>, tensor<2x4x3x10xf32>, tensor<2x4x5x5xf32> -> tensor<2x4x5x5xf32>
+  %3 = linalg.generic {indexing_maps = [#both, #all, #all], iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+      ins(%c, %2 : tensor<4x5xf32>, tensor<2x4x5x5xf32>) outs(%e : tensor<2x4x5x5xf32>) {
+  ^bb0(%y: f32, %x: f32, %o: f32):
+    %s = arith.addf %x, %y : f32
+    %p = arith.cmpf ole, %s, %zero : f32
+    %m = arith.select %p, %zero, %s : f32
+    linalg.yield %m : f32
+  } -> tensor<2x4x5x5xf32>
+  return %1, %3 : tensor<2x4x5x5xf32>, tensor<2x4x5x5xf32>
+}
+
+// What the library of convolutions has for short floats only: relu without bias.
+// CHECK-LABEL: func.func @short
+// CHECK-NOT:     linalg.generic
+// CHECK:         tofu.contract %{{.*}}, %{{.*}} into %{{.*}} activation relu_nan maps {{.*}} -> tensor<2x8x5xbf16>
+// CHECK-NOT:     activation
+// CHECK:         linalg.generic
+#window = affine_map<(n, y, f, i, c) -> (n, y + i, c)>
+#filter = affine_map<(n, y, f, i, c) -> (i, c, f)>
+#result = affine_map<(n, y, f, i, c) -> (n, y, f)>
+#nyf = affine_map<(n, y, f) -> (n, y, f)>
+func.func @short(%a: tensor<2x9x3xbf16>, %w: tensor<2x3x5xbf16>, %d: tensor<2x9x3xf32>, %v: tensor<2x3x5xf32>) -> (tensor<2x8x5xbf16>, tensor<2x8x5xf32>) {
+  %zero = arith.constant 0.0 : bf16
+  %zero32 = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<2x8x5xbf16>
+  %f = tensor.empty() : tensor<2x8x5xf32>
+  %0 = tofu.contract %a, %w into %e maps [#window, #filter, #result] : tensor<2x9x3xbf16>, tensor<2x3x5xbf16>, tensor<2x8x5xbf16> -> tensor<2x8x5xbf16>
+  %1 = linalg.generic {indexing_maps = [#nyf, #nyf], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%0 : tensor<2x8x5xbf16>) outs(%e : tensor<2x8x5xbf16>) {
+  ^bb0(%x: bf16, %o: bf16):
+    %m = arith.maximumf %x, %zero : bf16
+    linalg.yield %m : bf16
+  } -> tensor<2x8x5xbf16>
+  %2 = tofu.contract %d, %v into %f maps [#window, #filter, #result] : tensor<2x9x3xf32>, tensor<2x3x5xf32>, tensor<2x8x5xf32> -> tensor<2x8x5xf32>
+  %3 = linalg.generic {indexing_maps = [#nyf, #nyf], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%2 : tensor<2x8x5xf32>) outs(%f : tensor<2x8x5xf32>) {
+  ^bb0(%x: f32, %o: f32):
+    %m = arith.maximumf %x, %zero32 : f32
+    linalg.yield %m : f32
+  } -> tensor<2x8x5xf32>
+  return %1, %3 : tensor<2x8x5xbf16>, tensor<2x8x5xf32>
+}
+
+// Where NaN becomes 0, where the bias is for each position, and where it is added
+// to what is there; only what can't be NaN is relu of either kind.
+// CHECK-LABEL: func.func @not_of_convolutions
+// CHECK-NOT:     activation
+// CHECK-COUNT-3: linalg.generic
+// CHECK:         tofu.contract %{{.*}}, %{{.*}} into %{{.*}} bias %{{.*}} activation relu_nan maps
+// CHECK-NOT:     linalg.generic
+#f = affine_map<(n, y, f) -> (f)>
+#y = affine_map<(n, y, f) -> (y)>
+func.func @not_of_convolutions(%a: tensor<2x9x3xf32>, %w: tensor<2x3x5xf32>, %c: tensor<5xf32>, %d: tensor<8xf32>, %g: tensor<2x8x5xf32>)
+    -> (tensor<2x8x5xf32>, tensor<2x8x5xf32>, tensor<2x8x5xf32>, tensor<2x8x5xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<2x8x5xf32>
+  %0 = tofu.contract %a, %w into %e maps [#window, #filter, #result] : tensor<2x9x3xf32>, tensor<2x3x5xf32>, tensor<2x8x5xf32> -> tensor<2x8x5xf32>
+  %1 = linalg.generic {indexing_maps = [#nyf, #f, #nyf], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%0, %c : tensor<2x8x5xf32>, tensor<5xf32>) outs(%e : tensor<2x8x5xf32>) {
+  ^bb0(%x: f32, %b: f32, %o: f32):
+    %s = arith.addf %x, %b : f32
+    %m = arith.maxnumf %s, %zero : f32
+    linalg.yield %m : f32
+  } -> tensor<2x8x5xf32>
+  %2 = tofu.contract %a, %w into %e maps [#window, #filter, #result] : tensor<2x9x3xf32>, tensor<2x3x5xf32>, tensor<2x8x5xf32> -> tensor<2x8x5xf32>
+  %3 = linalg.generic {indexing_maps = [#nyf, #y, #nyf], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%2, %d : tensor<2x8x5xf32>, tensor<8xf32>) outs(%e : tensor<2x8x5xf32>) {
+  ^bb0(%x: f32, %b: f32, %o: f32):
+    %s = arith.addf %x, %b : f32
+    linalg.yield %s : f32
+  } -> tensor<2x8x5xf32>
+  %4 = tofu.contract accumulate %a, %w into %g maps [#window, #filter, #result] : tensor<2x9x3xf32>, tensor<2x3x5xf32>, tensor<2x8x5xf32> -> tensor<2x8x5xf32>
+  %5 = linalg.generic {indexing_maps = [#nyf, #f, #nyf], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%4, %c : tensor<2x8x5xf32>, tensor<5xf32>) outs(%e : tensor<2x8x5xf32>) {
+  ^bb0(%x: f32, %b: f32, %o: f32):
+    %s = arith.addf %x, %b : f32
+    linalg.yield %s : f32
+  } -> tensor<2x8x5xf32>
+  %6 = tofu.contract %a, %w into %e maps [#window, #filter, #result] : tensor<2x9x3xf32>, tensor<2x3x5xf32>, tensor<2x8x5xf32> -> tensor<2x8x5xf32>
+  %7 = linalg.generic {indexing_maps = [#nyf, #f, #nyf], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%6, %c : tensor<2x8x5xf32>, tensor<5xf32>) outs(%e : tensor<2x8x5xf32>) {
+  ^bb0(%x: f32, %b: f32, %o: f32):
+    %s = arith.addf %x, %b : f32
+    %m = arith.maxnumf %s, %zero fastmath<nnan> : f32
+    linalg.yield %m : f32
+  } -> tensor<2x8x5xf32>
+  return %1, %3, %5, %7 : tensor<2x8x5xf32>, tensor<2x8x5xf32>, tensor<2x8x5xf32>, tensor<2x8x5xf32>
 }

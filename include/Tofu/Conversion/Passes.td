@@ -220,20 +220,23 @@ def FuseEpilogues : Pass<"tofu-fuse-epilogues", "::mlir::func::FuncOp"> {
   let description = [{
     An element-wise generic that is all that reads the result of a
     `tofu.contract` becomes its epilogue, if all that it does is one of, in this
-    order: to add a bias along all rows or all columns of the result; to apply
-    relu or gelu; to round f32 to the f16 or bf16 that the inputs hold, unless
-    there is a bias or gelu, which sums must not be rounded before. What it
-    computes is told by its body's arithmetic. The bias must run along the
-    innermost dims of the result, as a library adds a vector to each row.
+    order: to add a bias; to apply relu or gelu; to round f32 to the f16 or bf16
+    that the inputs hold, unless there is a bias or gelu, which sums must not be
+    rounded before. What it computes is told by its body's arithmetic. A partial
+    result has no epilogue: other operations combine it first.
 
     | taken as | body |
     | --- | --- |
-    | `relu` | `arith.maxnumf` with 0; `arith.maximumf` with 0 and `nnan`; a select of `x > 0 ? x : 0` by an ordered comparison |
+    | `relu` | `arith.maxnumf` with 0; a select between x and 0 by a comparison of the two that gives 0 for NaN, such as `x > 0 ? x : 0`, ordered |
+    | `relu_nan` | `arith.maximumf` with 0; such a select that gives NaN for NaN |
     | `gelu_tanh` | any sums and products with one `math.tanh` that have the coefficients of the form with tanh, to the precision of the type |
 
-    `arith.maximumf` alone isn't relu here: NaN stays NaN, where libraries make
-    0 of it. Convolutions have no epilogue, nor has a partial result: other
-    operations combine it first.
+    Only what libraries compute alike is taken. Of products the bias must run along
+    the innermost dims of the result, all rows or all columns, as a library adds a
+    vector to each row, and relu is `relu`. Of convolutions, which have one input
+    with windows, the bias must run along all dims that index the filters, in this
+    order, and relu is `relu_nan`; f32 and f64 have relu only after a bias and no
+    gelu; and nothing is added to what is there. With `nnan` relu is of either kind.
 
     Before: generics and contractions on tensors, fused by
     `tofu-fuse-elementwise`, without common subexpressions. After: fewer generics.

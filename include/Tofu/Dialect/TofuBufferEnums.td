@@ -26,7 +26,8 @@ def Tofu_Activation : I32EnumAttr<"Activation",
     "what becomes of the elements of a contraction; the order is that of the runtime's tables", [
     I32EnumAttrCase<"None", 0, "none">,
     I32EnumAttrCase<"Relu", 1, "relu">,
-    I32EnumAttrCase<"GeluTanh", 2, "gelu_tanh">
+    I32EnumAttrCase<"GeluTanh", 2, "gelu_tanh">,
+    I32EnumAttrCase<"ReluNan", 3, "relu_nan">
   ]> {
   let cppNamespace = "::mlir::tofu";
 }

@@ -71,6 +71,7 @@ def Tofu_ContractOp : Op<Tofu_Dialect, "contract", [
 
     An epilogue gives floats a `bias`, which is added to the sums, and then an
     activation: `relu` is `x > 0 ? x : 0`, so 0 for NaN as of `arith.maxnumf`;
+    `relu_nan` is `x <= 0 ? 0 : x`, so NaN for NaN as of `arith.maximumf`;
     `gelu_tanh` is `x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x^3)))`.
     The bias has elements of the type of `out` and a map of its own, the fourth:
     its indices are dims of `out` or 0. The epilogue is computed in f64 for f64,

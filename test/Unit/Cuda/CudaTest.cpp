@@ -13,6 +13,7 @@
 
 #include "Elements.h"
 #include "Fake.h"
+#include "SumOfHalves.h"
 #include "TestWorld.h"
 
 #include "gtest/gtest.h"
@@ -306,6 +307,14 @@ TEST(Cuda, EpiloguesAreTheLibrarysWhereItHasThem) {
   // No algorithm may have the epilogue.
   lacksEpilogues = true;
   EXPECT_EQ(runEpilogue({0, 1}, 1), after);
+  lacksEpilogues = false;
+}
+
+/// Once in the library; where a kernel comes after it, as often as on the host.
+TEST(Cuda, RoundingOfSumsBeforeEpilogues) {
+  EXPECT_EQ(sumHalvesAndBias(), 2050);
+  lacksEpilogues = true;
+  EXPECT_EQ(sumHalvesAndBias(), 2048);
   lacksEpilogues = false;
 }
 

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Elements.h"
+#include "SumOfHalves.h"
 #include "TestWorld.h"
 
 #include "gtest/gtest.h"
@@ -384,6 +385,14 @@ TEST(Contract, GeluIsTheFormWithTanh) {
   // By erf it would be 0.8413447.
   EXPECT_NEAR(runOne(TOFU_ACTIVATION_GELU_TANH, 1), 0.8411920, 1e-6);
   EXPECT_NEAR(runOne(TOFU_ACTIVATION_GELU_TANH, -2), -0.0454023, 1e-6);
+}
+
+/// The host rounds sums before the epilogue, as a program would that has it in
+/// an operation of its own; cuBLASLt, whose place is taken here by tests of the
+/// CUDA backend, doesn't.
+TEST(Contract, SumsAreRoundedBeforeEpilogues) {
+  bool isLibrary = !std::strcmp(tofuGetBackend()->name, "cuda");
+  EXPECT_EQ(sumHalvesAndBias(), isLibrary ? 2050 : 2048);
 }
 
 TEST(Contract, EpilogueErrors) {

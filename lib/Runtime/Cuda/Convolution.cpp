@@ -292,6 +292,8 @@ public:
 
 private:
   std::unique_ptr<Plan> plan(const Convolution &convolution);
+  std::unique_ptr<Plan>
+  planWithEpilogue(const std::vector<Convolution> &convolutions);
   int64_t getBytes(const ConvolutionTensor &tensor) const {
     return host::elementBytes(tensor.operand == host::kC
                                   ? contraction.outputType
@@ -582,13 +584,23 @@ std::unique_ptr<Plan> Planner::plan(const Convolution &convolution) {
   return nullptr;
 }
 
+/// An epilogue isn't worth that a convolution is seen in a worse way, nor that
+/// the library copies what a product of matrices has as it is: it keeps
+/// channels before pixels for f32 and f64, and last for shorter floats.
+std::unique_ptr<Plan>
+Planner::planWithEpilogue(const std::vector<Convolution> &convolutions) {
+  if (convolutions.empty() || !convolutions.front().takesEpilogue)
+    return nullptr;
+  const Convolution &best = convolutions.front();
+  if (best.isProduct && hasChannelsLast(best) == isFull(contraction.inputType))
+    return nullptr;
+  return plan(best);
+}
+
 std::unique_ptr<Plan> Planner::plan() {
   std::vector<Convolution> convolutions = matchConvolutions(contraction);
-  // An epilogue isn't worth that a convolution is seen in a worse way.
   if (contraction.hasEpilogue())
-    return !convolutions.empty() && convolutions.front().takesEpilogue
-               ? plan(convolutions.front())
-               : nullptr;
+    return planWithEpilogue(convolutions);
   for (const Convolution &convolution : convolutions)
     if (std::unique_ptr<Plan> found = plan(convolution))
       return found;

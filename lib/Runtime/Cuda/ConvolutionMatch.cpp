@@ -17,6 +17,7 @@
 #include <algorithm>
 #include <array>
 #include <numeric>
+#include <utility>
 
 using namespace mlir::tofu;
 using namespace mlir::tofu::cuda;
@@ -90,6 +91,7 @@ private:
   ContractionLoops positions, taps, filters, groups;
   std::vector<SpatialDim> dims;
   ContractionLoop image = kUnit, channel = kUnit, filter = kUnit, group = kUnit;
+  bool isProduct = false;
 };
 
 } // namespace
@@ -262,6 +264,11 @@ bool Matcher::takeChannels() {
     dims.push_back({position, kUnit});
   for (const ContractionLoop &tap : taps)
     dims.push_back({kUnit, tap});
+  // A product of matrices is none of single pixels, but for what comes after
+  // it.
+  isProduct = dims.empty() && image.size > 1 && contraction.hasEpilogue();
+  if (isProduct)
+    dims.push_back({std::exchange(image, kUnit), kUnit});
   std::sort(dims.begin(), dims.end(),
             [](auto &a, auto &b) { return a.pitch() > b.pitch(); });
   return !dims.empty() && dims.size() <= kMaxSpatialDims;
@@ -323,6 +330,7 @@ std::optional<Convolution> Matcher::makeConvolution() const {
   Convolution result = {
       isFilterGradient,
       takesEpilogue(),
+      isProduct,
       makeTensor(kA, image.size, image.strides[kA], group.size * channel.size,
                  *ofX),
       makeTensor(w, numFilters, *ofW, channel.size, channel.strides[w]),

@@ -46,6 +46,8 @@ struct Convolution {
   /// Whether the result is y, and a bias, if there is one, a vector without
   /// gaps along its channels.
   bool takesEpilogue;
+  /// Whether it has neither windows nor images, but an epilogue.
+  bool isProduct;
   ConvolutionTensor x, w, y;
   /// For each spatial dim, of which there are at least two.
   std::vector<int64_t> stride, dilation;

@@ -773,20 +773,34 @@ TEST(Convolution, EpiloguesThatAreNotTheLibrarys) {
   EXPECT_EQ(fake->numConvolutions(), 2);
 }
 
-/// Windows of one element are a product of matrices if there is one image; its
-/// library has another relu.
+/// Windows of one element are a product of matrices if there is one image, or
+/// if channels are last; its library has another relu.
 TEST(Convolution, EpiloguesOfProducts) {
   UseFake fake;
   TestWorld world(1);
-  Case c = makeEpilogue(TOFU_ACTIVATION_RELU_NAN, "k");
-  c.taps = {1, 1};
-  putChannelsFirst(c);
-  EXPECT_EQ(checkEpilogue(c, world), kInLibrary);
-  c.images = 1;
-  numProducts = 0;
-  EXPECT_EQ(checkEpilogue(c, world), kInKernel);
-  EXPECT_EQ(numProducts, 1);
-  EXPECT_EQ(fake->numForward, 1);
+  for (int64_t type : {TOFU_F32, TOFU_F16})
+    for (bool channelsFirst : {false, true}) {
+      Case c = makeEpilogue(TOFU_ACTIVATION_RELU_NAN, "k", type);
+      c.taps = {1, 1};
+      if (channelsFirst) {
+        c.images = 1;
+        putChannelsFirst(c);
+      }
+      // Where it doesn't copy.
+      bool isInLibrary = channelsFirst == (type == TOFU_F32);
+      numProducts = 0;
+      EXPECT_EQ(checkEpilogue(c, world), isInLibrary ? kInLibrary : kInKernel);
+      EXPECT_EQ(numProducts, !isInLibrary);
+      // Without it, or with one of its own, it stays a product.
+      numProducts = 0;
+      c.activation = TOFU_ACTIVATION_NONE;
+      c.ofBias = "";
+      check(c, world);
+      c.activation = TOFU_ACTIVATION_RELU;
+      EXPECT_EQ(checkEpilogue(c, world), (Place{0, 0}));
+      EXPECT_EQ(numProducts, 2);
+    }
+  EXPECT_EQ(fake->numForward, 2);
 }
 
 /// A library without engines for them is no error.

@@ -237,6 +237,19 @@ static Value findSum(Block &body, Value a, Value b) {
   return {};
 }
 
+std::optional<Epilogue> tofu::matchActivation(Value value, Value x) {
+  Epilogue epilogue;
+  Value result = skipConversions(value);
+  if (!isa<FloatType>(value.getType()))
+    return std::nullopt;
+  if (result == x || readRelu(result, x, epilogue))
+    return epilogue;
+  if (!isGeluTanh(result, x))
+    return std::nullopt;
+  epilogue.activation = Activation::GeluTanh;
+  return epilogue;
+}
+
 std::optional<Epilogue> tofu::matchEpilogue(linalg::GenericOp op,
                                             unsigned input) {
   Block &body = *op.getBlock();
@@ -245,23 +258,17 @@ std::optional<Epilogue> tofu::matchEpilogue(linalg::GenericOp op,
       !llvm::all_of(body.without_terminator(),
                     [](Operation &each) { return isMemoryEffectFree(&each); }))
     return std::nullopt;
-  Epilogue epilogue;
+  std::optional<unsigned> biasInput;
   Value x = body.getArgument(input);
   if (op.getNumDpsInputs() == 2) {
-    epilogue.biasInput = 1 - input;
+    biasInput = 1 - input;
     x = findSum(body, x, body.getArgument(1 - input));
   }
-  Value yielded = body.getTerminator()->getOperand(0);
-  Value result = skipConversions(yielded);
-  if (!x || !isa<FloatType>(yielded.getType()))
+  if (!x)
     return std::nullopt;
-  if (result == x)
-    return epilogue;
-  if (readRelu(result, x, epilogue))
-    return epilogue;
-  if (isGeluTanh(result, x)) {
-    epilogue.activation = Activation::GeluTanh;
-    return epilogue;
-  }
-  return std::nullopt;
+  std::optional<Epilogue> activation =
+      matchActivation(body.getTerminator()->getOperand(0), x);
+  if (activation)
+    activation->biasInput = biasInput;
+  return activation;
 }

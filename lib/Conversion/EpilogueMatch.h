@@ -27,6 +27,9 @@ struct Epilogue {
   bool hasNoNaN = false;
 };
 
+/// What `value` is of x, without a bias; nothing if it is something else.
+std::optional<Epilogue> matchActivation(Value value, Value x);
+
 /// Recognises by its body an operation with one result that is an epilogue of
 /// input `input` and has no inputs but this one and the bias. Maps and types of
 /// operands are the caller's to look at.

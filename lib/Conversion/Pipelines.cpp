@@ -23,6 +23,18 @@
 using namespace mlir;
 using namespace mlir::tofu;
 
+/// What computes scales and biases is fused with what they are made of.
+static void addEpiloguePasses(OpPassManager &functions,
+                              const FuseElementwiseOptions &fusion) {
+  if (fusion.reassociate) {
+    functions.addPass(createFoldScales());
+    functions.addPass(createMoveReshapes());
+    functions.addPass(createFuseElementwise(fusion));
+    functions.addPass(createCanonicalizerPass());
+  }
+  functions.addPass(createFuseEpilogues());
+}
+
 /// On tensors: one function, few and large operations, contractions set apart.
 /// Contractions come before fusion, which would hide them; their epilogues
 /// after it, which makes one operation of each.
@@ -48,7 +60,7 @@ static void addTensorPasses(OpPassManager &pm,
   functions.addPass(createCanonicalizerPass());
   functions.addPass(createCSEPass());
   if (fusesEpilogues)
-    functions.addPass(createFuseEpilogues());
+    addEpiloguePasses(functions, fusion);
   functions.addPass(createUnshareEmpties());
 }
 

@@ -255,6 +255,48 @@ def FuseEpilogues : Pass<"tofu-fuse-epilogues", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::mlir::tofu::TofuDialect"];
 }
 
+def FoldScales : Pass<"tofu-fold-scales", "::mlir::func::FuncOp"> {
+  let summary = "Scale an input of a contraction instead of its result";
+  let description = [{
+    Where an element-wise generic is all that reads the result x of a
+    `tofu.contract`, and makes `s * x + b` of it, or relu or gelu of that, with s
+    and b the same along all but the dims that a library's bias runs along
+    (`tofu-fuse-epilogues`), s scales the input of the contraction that these dims
+    index, and b becomes the bias. So it is with normalizations by known means and
+    variances behind convolutions: s and b come in any order, as sums,
+    differences, products and quotients with x.
+
+    | done if | since |
+    | --- | --- |
+    | the input has fewer elements than the result, and sizes are known | that input is read and written once more, but the result isn't |
+    | all is f32, or all is f64 | a scaled input of a short type would be rounded |
+    | a library may have the epilogue | otherwise a kernel stays anyway |
+
+    It changes roundings, and overflow, as other orders of sums do.
+
+    Before: generics and contractions on tensors, fused by
+    `tofu-fuse-elementwise`. After: the same, but for small generics that compute s,
+    b and the scaled input.
+
+    ```mlir
+    %1 = tofu.contract %a, %w into %e maps [...] : ...
+    %2 = linalg.generic ... ins(%1, %mean, %s) { %d = arith.subf %in, %in_0
+                                                 %p = arith.mulf %d, %in_1 ... yield %p }
+    // becomes
+    %s_b:2 = linalg.generic ... ins(%mean, %s) {...}
+    %v = linalg.generic ... ins(%w, %s_b#0) { %p = arith.mulf %in, %in_0 ... yield %p }
+    %2 = tofu.contract %a, %v into %e bias %s_b#1 maps [...] : ...
+    ```
+  }];
+  let statistics = [
+    Statistic<"numFolded", "num-folded", "Number of results no longer scaled">
+  ];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
+    "::mlir::tensor::TensorDialect", "::mlir::tofu::TofuDialect"
+  ];
+}
+
 def UnshareEmpties : Pass<"tofu-unshare-empties", "::mlir::func::FuncOp"> {
   let summary = "Give each use of an empty tensor its own";
   let description = [{

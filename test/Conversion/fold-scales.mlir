@@ -1,0 +1,180 @@
+// What scales a result by numbers along the dims of one input scales that input.
+//
+// Part of the Tofu project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+// RUN: tofu-opt %s --tofu-fold-scales -split-input-file | FileCheck %s
+
+#image = affine_map<(n, k, y, c, i) -> (n, c, y + i)>
+#filter = affine_map<(n, k, y, c, i) -> (k, c, i)>
+#result = affine_map<(n, k, y, c, i) -> (n, k, y)>
+#nky = affine_map<(n, k, y) -> (n, k, y)>
+#k = affine_map<(n, k, y) -> (k, 0)>
+#n = affine_map<(n, k, y) -> (n)>
+
+// A normalization as PyTorch exports it: (x - p) * q * r + t.
+// CHECK-DAG: #[[$ROW:.*]] = affine_map<(d0) -> (d0)>
+// CHECK-DAG: #[[$IDENTITY:.*]] = affine_map<(d0, d1, d2) -> (d0, d1, d2)>
+// CHECK-DAG: #[[$OFSCALE:.*]] = affine_map<(d0, d1, d2) -> (d0)>
+// CHECK-DAG: #[[$OFBIAS:.*]] = affine_map<(d0, d1, d2, d3, d4) -> (d1)>
+// CHECK-LABEL: func.func @normalization
+// CHECK-SAME:    %[[A:[a-z0-9]+]]: tensor<2x3x40xf32>, %[[W:[a-z0-9]+]]: tensor<5x3x3xf32>, %[[P:[a-z0-9]+]]: tensor<5x1xf32>, %[[Q:[a-z0-9]+]]: tensor<5x1xf32>, %[[R:[a-z0-9]+]]: tensor<5x1xf32>, %[[T:[a-z0-9]+]]: tensor<5x1xf32>
+// CHECK:         %[[ZERO:.*]] = arith.constant 0.000000e+00
+// CHECK:         %[[P0:.*]] = tensor.collapse_shape %[[P]] {{.*}} into tensor<5xf32>
+// CHECK-NEXT:    %[[Q0:.*]] = tensor.collapse_shape %[[Q]] {{.*}} into tensor<5xf32>
+// CHECK-NEXT:    %[[R0:.*]] = tensor.collapse_shape %[[R]] {{.*}} into tensor<5xf32>
+// CHECK-NEXT:    %[[T0:.*]] = tensor.collapse_shape %[[T]] {{.*}} into tensor<5xf32>
+// CHECK:         %[[B:.*]]:2 = linalg.generic {indexing_maps = [#[[$ROW]], #[[$ROW]], #[[$ROW]], #[[$ROW]], #[[$ROW]], #[[$ROW]]], iterator_types = ["parallel"]}
+// CHECK-SAME:      ins(%[[P0]], %[[Q0]], %[[R0]], %[[T0]] :
+// CHECK-NEXT:    ^bb0(%[[P1:.*]]: f32, %[[Q1:.*]]: f32, %[[R1:.*]]: f32, %[[T1:.*]]: f32, %{{.*}}: f32, %{{.*}}: f32):
+// CHECK-NEXT:      %[[ZERO1:.*]] = arith.constant 0.000000e+00
+// CHECK-NEXT:      %[[D:.*]] = arith.subf %[[ZERO1]], %[[P1]]
+// CHECK-NEXT:      %[[E:.*]] = arith.mulf %[[D]], %[[Q1]]
+// CHECK-NEXT:      %[[S:.*]] = arith.mulf %[[Q1]], %[[R1]]
+// CHECK-NEXT:      %[[F:.*]] = arith.mulf %[[E]], %[[R1]]
+// CHECK-NEXT:      %[[G:.*]] = arith.addf %[[F]], %[[T1]]
+// CHECK-NEXT:      linalg.yield %[[S]], %[[G]]
+// CHECK:         %[[V:.*]] = linalg.generic {indexing_maps = [#[[$IDENTITY]], #[[$OFSCALE]], #[[$IDENTITY]]]
+// CHECK-SAME:      ins(%[[W]], %[[B]]#0 :
+// CHECK:           arith.mulf
+// CHECK:         %[[X:.*]] = tofu.contract %[[A]], %[[V]] into %{{.*}} bias %[[B]]#1 activation relu_nan maps [{{.*}}, #[[$OFBIAS]]]
+// CHECK-NEXT:    return %[[X]]
+func.func @normalization(%a: tensor<2x3x40xf32>, %w: tensor<5x3x3xf32>, %m: tensor<5x1xf32>, %s: tensor<5x1xf32>, %g: tensor<5x1xf32>,
+                         %b: tensor<5x1xf32>) -> tensor<2x5x38xf32> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<2x5x38xf32>
+  %0 = tofu.contract %a, %w into %e maps [#image, #filter, #result] : tensor<2x3x40xf32>, tensor<5x3x3xf32>, tensor<2x5x38xf32> -> tensor<2x5x38xf32>
+  %1 = linalg.generic {indexing_maps = [#nky, #k, #k, #k, #k, #nky], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%0, %m, %s, %g, %b : tensor<2x5x38xf32>, tensor<5x1xf32>, tensor<5x1xf32>, tensor<5x1xf32>, tensor<5x1xf32>) outs(%e : tensor<2x5x38xf32>) {
+  ^bb0(%x: f32, %p: f32, %q: f32, %r: f32, %t: f32, %o: f32):
+    %2 = arith.subf %x, %p : f32
+    %3 = arith.mulf %2, %q : f32
+    %4 = arith.mulf %3, %r : f32
+    %5 = arith.addf %4, %t : f32
+    %6 = arith.cmpf ugt, %5, %zero : f32
+    %7 = arith.select %6, %5, %zero : f32
+    linalg.yield %7 : f32
+  } -> tensor<2x5x38xf32>
+  return %1 : tensor<2x5x38xf32>
+}
+
+// The other way around, as a quotient, by a number of the body, in a product of
+// matrices: -((p - x) / q) / r is x / q / r - p / q / r. What is computed from
+// the inputs first goes along.
+// CHECK-LABEL: func.func @quotient
+// CHECK-SAME:    %[[A:[a-z0-9]+]]: tensor<64x4xf32>, %[[W:[a-z0-9]+]]: tensor<4x6xf32>
+// CHECK:         %[[B:.*]]:2 = linalg.generic
+// CHECK:           %[[ROOT:.*]] = math.sqrt
+// CHECK-NEXT:      %[[ONE:.*]] = arith.constant 1.000000e+00
+// CHECK-NEXT:      %[[MINUS:.*]] = arith.negf %[[ONE]]
+// CHECK-NEXT:      %[[S:.*]] = arith.divf %[[MINUS]], %[[ROOT]]
+// CHECK-NEXT:      %[[T:.*]] = arith.divf %{{.*}}, %[[ROOT]]
+// CHECK-NEXT:      %[[S1:.*]] = arith.negf %[[S]]
+// CHECK-NEXT:      %[[T1:.*]] = arith.negf %[[T]]
+// CHECK-NEXT:      linalg.yield %[[S1]], %[[T1]]
+// CHECK:         %[[V:.*]] = linalg.generic {{.*}} ins(%[[W]], %[[B]]#0 :
+// CHECK:         tofu.contract %[[A]], %[[V]] into %{{.*}} bias %[[B]]#1 maps
+func.func @quotient(%a: tensor<64x4xf32>, %w: tensor<4x6xf32>, %p: tensor<6xf32>, %q: tensor<6xf32>) -> tensor<64x6xf32> {
+  %e = tensor.empty() : tensor<64x6xf32>
+  %0 = tofu.contract %a, %w into %e
+      maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>]
+      : tensor<64x4xf32>, tensor<4x6xf32>, tensor<64x6xf32> -> tensor<64x6xf32>
+  %1 = linalg.generic {indexing_maps = [affine_map<(m, n) -> (m, n)>, affine_map<(m, n) -> (n)>, affine_map<(m, n) -> (n)>, affine_map<(m, n) -> (m, n)>],
+                       iterator_types = ["parallel", "parallel"]}
+      ins(%0, %p, %q : tensor<64x6xf32>, tensor<6xf32>, tensor<6xf32>) outs(%e : tensor<64x6xf32>) {
+  ^bb0(%x: f32, %r: f32, %s: f32, %o: f32):
+    %2 = arith.subf %r, %x : f32
+    %3 = math.sqrt %s : f32
+    %4 = arith.divf %2, %3 : f32
+    %5 = arith.negf %4 : f32
+    linalg.yield %5 : f32
+  } -> tensor<64x6xf32>
+  return %1 : tensor<64x6xf32>
+}
+
+// -----
+
+#image = affine_map<(n, k, y, c, i) -> (n, c, y + i)>
+#filter = affine_map<(n, k, y, c, i) -> (k, c, i)>
+#result = affine_map<(n, k, y, c, i) -> (n, k, y)>
+#nky = affine_map<(n, k, y) -> (n, k, y)>
+#k = affine_map<(n, k, y) -> (k)>
+#n = affine_map<(n, k, y) -> (n)>
+
+// By images, by what is there for each element, as x * x, and where relu isn't a
+// library's.
+// CHECK-LABEL: func.func @others
+// CHECK-NOT:     bias
+// CHECK-COUNT-4: linalg.generic
+// CHECK-NOT:     linalg.generic
+func.func @others(%a: tensor<2x3x40xf32>, %w: tensor<5x3x3xf32>, %m: tensor<2xf32>, %r: tensor<2x5x38xf32>, %s: tensor<5xf32>)
+    -> (tensor<2x5x38xf32>, tensor<2x5x38xf32>, tensor<2x5x38xf32>, tensor<2x5x38xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<2x5x38xf32>
+  %0 = tofu.contract %a, %w into %e maps [#image, #filter, #result] : tensor<2x3x40xf32>, tensor<5x3x3xf32>, tensor<2x5x38xf32> -> tensor<2x5x38xf32>
+  %1 = linalg.generic {indexing_maps = [#nky, #n, #nky], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%0, %m : tensor<2x5x38xf32>, tensor<2xf32>) outs(%e : tensor<2x5x38xf32>) {
+  ^bb0(%x: f32, %p: f32, %o: f32):
+    %8 = arith.mulf %x, %p : f32
+    linalg.yield %8 : f32
+  } -> tensor<2x5x38xf32>
+  %2 = tofu.contract %a, %w into %e maps [#image, #filter, #result] : tensor<2x3x40xf32>, tensor<5x3x3xf32>, tensor<2x5x38xf32> -> tensor<2x5x38xf32>
+  %3 = linalg.generic {indexing_maps = [#nky, #k, #nky, #nky], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%2, %s, %r : tensor<2x5x38xf32>, tensor<5xf32>, tensor<2x5x38xf32>) outs(%e : tensor<2x5x38xf32>) {
+  ^bb0(%x: f32, %p: f32, %q: f32, %o: f32):
+    %8 = arith.mulf %x, %p : f32
+    %9 = arith.addf %8, %q : f32
+    linalg.yield %9 : f32
+  } -> tensor<2x5x38xf32>
+  %4 = tofu.contract %a, %w into %e maps [#image, #filter, #result] : tensor<2x3x40xf32>, tensor<5x3x3xf32>, tensor<2x5x38xf32> -> tensor<2x5x38xf32>
+  %5 = linalg.generic {indexing_maps = [#nky, #nky], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%4 : tensor<2x5x38xf32>) outs(%e : tensor<2x5x38xf32>) {
+  ^bb0(%x: f32, %o: f32):
+    %8 = arith.mulf %x, %x : f32
+    linalg.yield %8 : f32
+  } -> tensor<2x5x38xf32>
+  %6 = tofu.contract %a, %w into %e maps [#image, #filter, #result] : tensor<2x3x40xf32>, tensor<5x3x3xf32>, tensor<2x5x38xf32> -> tensor<2x5x38xf32>
+  %7 = linalg.generic {indexing_maps = [#nky, #k, #nky], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%6, %s : tensor<2x5x38xf32>, tensor<5xf32>) outs(%e : tensor<2x5x38xf32>) {
+  ^bb0(%x: f32, %p: f32, %o: f32):
+    %8 = arith.mulf %x, %p : f32
+    %9 = arith.maxnumf %8, %zero : f32
+    linalg.yield %9 : f32
+  } -> tensor<2x5x38xf32>
+  return %1, %3, %5, %7 : tensor<2x5x38xf32>, tensor<2x5x38xf32>, tensor<2x5x38xf32>, tensor<2x5x38xf32>
+}
+
+// Where the filter is larger than the result, of unknown size, or short.
+// CHECK-LABEL: func.func @not_worth_it
+// CHECK-NOT:     bias
+// CHECK-COUNT-3: linalg.generic
+// CHECK-NOT:     linalg.generic
+func.func @not_worth_it(%a: tensor<2x3x4xf32>, %w: tensor<5x3x3xf32>, %s: tensor<5xf32>, %b: tensor<?x3x40xf32>, %f: tensor<?x5x38xf32>,
+                        %c: tensor<2x3x40xf16>, %v: tensor<5x3x3xf16>, %t: tensor<5xf16>)
+    -> (tensor<2x5x2xf32>, tensor<?x5x38xf32>, tensor<2x5x38xf16>) {
+  %e = tensor.empty() : tensor<2x5x2xf32>
+  %0 = tofu.contract %a, %w into %e maps [#image, #filter, #result] : tensor<2x3x4xf32>, tensor<5x3x3xf32>, tensor<2x5x2xf32> -> tensor<2x5x2xf32>
+  %1 = linalg.generic {indexing_maps = [#nky, #k, #nky], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%0, %s : tensor<2x5x2xf32>, tensor<5xf32>) outs(%e : tensor<2x5x2xf32>) {
+  ^bb0(%x: f32, %p: f32, %o: f32):
+    %8 = arith.mulf %x, %p : f32
+    linalg.yield %8 : f32
+  } -> tensor<2x5x2xf32>
+  %2 = tofu.contract %b, %w into %f maps [#image, #filter, #result] : tensor<?x3x40xf32>, tensor<5x3x3xf32>, tensor<?x5x38xf32> -> tensor<?x5x38xf32>
+  %3 = linalg.generic {indexing_maps = [#nky, #k, #nky], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%2, %s : tensor<?x5x38xf32>, tensor<5xf32>) outs(%f : tensor<?x5x38xf32>) {
+  ^bb0(%x: f32, %p: f32, %o: f32):
+    %8 = arith.mulf %x, %p : f32
+    linalg.yield %8 : f32
+  } -> tensor<?x5x38xf32>
+  %g = tensor.empty() : tensor<2x5x38xf16>
+  %4 = tofu.contract %c, %v into %g maps [#image, #filter, #result] : tensor<2x3x40xf16>, tensor<5x3x3xf16>, tensor<2x5x38xf16> -> tensor<2x5x38xf16>
+  %5 = linalg.generic {indexing_maps = [#nky, #k, #nky], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%4, %t : tensor<2x5x38xf16>, tensor<5xf16>) outs(%g : tensor<2x5x38xf16>) {
+  ^bb0(%x: f16, %p: f16, %o: f16):
+    %8 = arith.mulf %x, %p : f16
+    linalg.yield %8 : f16
+  } -> tensor<2x5x38xf16>
+  return %1, %3, %5 : tensor<2x5x2xf32>, tensor<?x5x38xf32>, tensor<2x5x38xf16>
+}

@@ -41,6 +41,14 @@ struct Products {
   int64_t batch;
 };
 
+/// An epilogue as the library has it.
+struct LibraryEpilogue {
+  cublasLtEpilogue_t kind = CUBLASLT_EPILOGUE_DEFAULT;
+  /// A bias with an element for each of C, which is added as the library adds
+  /// to C, from where it is. Otherwise a bias is part of `kind`.
+  std::optional<Matrix> addend = std::nullopt;
+};
+
 /// What of the library lives as long as a call.
 struct Descriptors {
   ~Descriptors() {
@@ -55,7 +63,8 @@ struct Descriptors {
 
   cublasLtMatmulDesc_t operation = nullptr;
   cublasLtMatmulPreference_t preference = nullptr;
-  cublasLtMatrixLayout_t layouts[3] = {}; ///< of B, A and C
+  /// Of B, A, C and what is added to.
+  cublasLtMatrixLayout_t layouts[4] = {};
 };
 
 } // namespace
@@ -121,51 +130,74 @@ static uint32_t getAlignment(const void *memory) {
   return static_cast<uint32_t>(address & -address);
 }
 
-/// The library's epilogue, if it has it for this layout; nothing else. The bias
-/// is a vector without gaps along the columns of C, the rows of C^T.
+/// True if the bias is a vector without gaps along the columns of C, the rows
+/// of C^T.
+static bool hasVector(const Contraction &contraction) {
+  std::optional<int64_t> columns =
+                             joinedStride(contraction.columns, host::kBias),
+                         rows = joinedStride(contraction.rows, host::kBias),
+                         batch = joinedStride(contraction.batch, host::kBias);
+  return columns && (contraction.columns.empty() || *columns == 1) &&
+         rows == 0 && batch == 0;
+}
+
+/// The bias as a matrix to add the product to; nothing if it is none like C.
+static std::optional<Matrix> getAddend(const Contraction &contraction) {
+  std::optional<Matrix> matrix = asMatrix(contraction.rows, contraction.columns,
+                                          contraction.batch, host::kBias);
+  bool isRepeated =
+      matrix && matrix->batchStride == 0 && !contraction.batch.empty();
+  return matrix && !matrix->isTransposed && !isRepeated &&
+                 !contraction.accumulate
+             ? matrix
+             : std::nullopt;
+}
+
+/// The library's epilogue, if it has it for this layout; nothing else.
 ///
 /// CUBLASLT_EPILOGUE_RELU gives 0 for NaN, as TOFU_ACTIVATION_RELU: the
 /// header's max(x, 0) doesn't say so, but users saw it (NVIDIA's developer
 /// forum, topic 329783). So TOFU_ACTIVATION_RELU_NAN isn't the library's.
 /// CUBLASLT_EPILOGUE_GELU is the form with tanh, as which PyTorch uses it for
 /// `_addmm_activation`.
-static std::optional<cublasLtEpilogue_t>
+static std::optional<LibraryEpilogue>
 getEpilogue(const Contraction &contraction) {
   if (contraction.activation == TOFU_ACTIVATION_RELU_NAN)
     return std::nullopt;
-  if (contraction.bias) {
-    std::optional<int64_t> columns =
-                               joinedStride(contraction.columns, host::kBias),
-                           rows = joinedStride(contraction.rows, host::kBias),
-                           batch = joinedStride(contraction.batch, host::kBias);
-    bool isVector = columns && (contraction.columns.empty() || *columns == 1);
-    if (!isVector || rows != 0 || batch != 0)
+  LibraryEpilogue epilogue;
+  bool isVector = contraction.bias && hasVector(contraction);
+  if (contraction.bias && !isVector) {
+    epilogue.addend = getAddend(contraction);
+    if (!epilogue.addend)
       return std::nullopt;
   }
   switch (contraction.activation) {
   case TOFU_ACTIVATION_RELU:
-    return contraction.bias ? CUBLASLT_EPILOGUE_RELU_BIAS
-                            : CUBLASLT_EPILOGUE_RELU;
+    epilogue.kind =
+        isVector ? CUBLASLT_EPILOGUE_RELU_BIAS : CUBLASLT_EPILOGUE_RELU;
+    break;
   case TOFU_ACTIVATION_GELU_TANH:
-    return contraction.bias ? CUBLASLT_EPILOGUE_GELU_BIAS
-                            : CUBLASLT_EPILOGUE_GELU;
+    epilogue.kind =
+        isVector ? CUBLASLT_EPILOGUE_GELU_BIAS : CUBLASLT_EPILOGUE_GELU;
+    break;
   default:
-    return contraction.bias ? CUBLASLT_EPILOGUE_BIAS
-                            : CUBLASLT_EPILOGUE_DEFAULT;
+    epilogue.kind =
+        isVector ? CUBLASLT_EPILOGUE_BIAS : CUBLASLT_EPILOGUE_DEFAULT;
   }
+  return epilogue;
 }
 
 static cublasStatus_t describeEpilogue(const Descriptors &descriptors,
                                        const Contraction &contraction,
-                                       cublasLtEpilogue_t epilogue) {
+                                       const LibraryEpilogue &epilogue) {
   cublasStatus_t status = CUBLAS_STATUS_SUCCESS;
   auto set = [&](cublasLtMatmulDescAttributes_t attribute, const auto &value) {
     if (status == CUBLAS_STATUS_SUCCESS)
       status = cublasLtMatmulDescSetAttribute(descriptors.operation, attribute,
                                               &value, sizeof(value));
   };
-  set(CUBLASLT_MATMUL_DESC_EPILOGUE, epilogue);
-  if (!contraction.bias)
+  set(CUBLASLT_MATMUL_DESC_EPILOGUE, epilogue.kind);
+  if (!contraction.bias || epilogue.addend)
     return status;
   set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, contraction.bias);
   set(CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, *getType(contraction.outputType));
@@ -174,7 +206,8 @@ static cublasStatus_t describeEpilogue(const Descriptors &descriptors,
 
 static cublasStatus_t describe(Descriptors &descriptors,
                                const Contraction &contraction,
-                               const Products &products) {
+                               const Products &products,
+                               const LibraryEpilogue &epilogue) {
   cudaDataType_t input = *getType(contraction.inputType),
                  output = *getType(contraction.outputType);
   bool isDouble = contraction.outputType == TOFU_F64;
@@ -189,11 +222,13 @@ static cublasStatus_t describe(Descriptors &descriptors,
   make(cublasLtMatmulPreferenceCreate(&descriptors.preference));
   if (status != CUBLAS_STATUS_SUCCESS)
     return status;
-  const Matrix *matrices[] = {&products.b, &products.a, &products.c};
-  for (int i = 0; i < 3; ++i) {
+  const Matrix *matrices[] = {&products.b, &products.a, &products.c,
+                              epilogue.addend ? &*epilogue.addend
+                                              : &products.c};
+  for (int i = 0; i < 4; ++i) {
     const Matrix &matrix = *matrices[i];
     cublasLtMatrixLayout_t &layout = descriptors.layouts[i];
-    make(cublasLtMatrixLayoutCreate(&layout, i == 2 ? output : input,
+    make(cublasLtMatrixLayoutCreate(&layout, i < 2 ? input : output,
                                     matrix.rows, matrix.columns, matrix.lead));
     if (status != CUBLAS_STATUS_SUCCESS)
       return status;
@@ -213,15 +248,21 @@ static cublasStatus_t describe(Descriptors &descriptors,
   return status;
 }
 
-static cublasStatus_t
-findAlgorithm(Device &device, const Descriptors &descriptors,
-              const Contraction &contraction, const Products &products,
-              cublasLtEpilogue_t epilogue, cublasLtMatmulAlgo_t &algorithm) {
+static cublasStatus_t findAlgorithm(Device &device,
+                                    const Descriptors &descriptors,
+                                    const Contraction &contraction,
+                                    const Products &products,
+                                    const LibraryEpilogue &epilogue,
+                                    cublasLtMatmulAlgo_t &algorithm) {
   const void *data[] = {contraction.data[host::kB], contraction.data[host::kA],
-                        contraction.data[host::kC], contraction.data[host::kC]};
+                        epilogue.addend ? contraction.bias
+                                        : contraction.data[host::kC],
+                        contraction.data[host::kC]};
+  const Matrix &addend = epilogue.addend ? *epilogue.addend : products.c;
   std::vector<int64_t> key = {contraction.inputType, contraction.outputType,
-                              products.batch, epilogue};
-  for (const Matrix *matrix : {&products.a, &products.b, &products.c})
+                              products.batch, epilogue.kind,
+                              epilogue.addend.has_value()};
+  for (const Matrix *matrix : {&products.a, &products.b, &products.c, &addend})
     key.insert(key.end(), {matrix->rows, matrix->columns, matrix->lead,
                            matrix->batchStride, matrix->isTransposed});
   for (const void *each : data)
@@ -257,7 +298,7 @@ findAlgorithm(Device &device, const Descriptors &descriptors,
   int found = 0;
   status = cublasLtMatmulAlgoGetHeuristic(
       device.blas, descriptors.operation, descriptors.layouts[0],
-      descriptors.layouts[1], descriptors.layouts[2], descriptors.layouts[2],
+      descriptors.layouts[1], descriptors.layouts[3], descriptors.layouts[2],
       descriptors.preference, 1, &result, &found);
   if (status == CUBLAS_STATUS_SUCCESS && !found)
     status = CUBLAS_STATUS_NOT_SUPPORTED;
@@ -269,10 +310,12 @@ findAlgorithm(Device &device, const Descriptors &descriptors,
 static cublasStatus_t multiply(Device &device, cudaStream_t stream,
                                const Contraction &contraction,
                                const Products &products,
-                               cublasLtEpilogue_t epilogue) {
+                               const LibraryEpilogue &epilogue = {}) {
   Descriptors descriptors;
-  cublasStatus_t status = describe(descriptors, contraction, products);
-  if (status == CUBLAS_STATUS_SUCCESS && epilogue != CUBLASLT_EPILOGUE_DEFAULT)
+  cublasStatus_t status =
+      describe(descriptors, contraction, products, epilogue);
+  if (status == CUBLAS_STATUS_SUCCESS &&
+      epilogue.kind != CUBLASLT_EPILOGUE_DEFAULT)
     status = describeEpilogue(descriptors, contraction, epilogue);
   cublasLtMatmulAlgo_t algorithm = {};
   if (status == CUBLAS_STATUS_SUCCESS)
@@ -281,16 +324,18 @@ static cublasStatus_t multiply(Device &device, cudaStream_t stream,
   if (status != CUBLAS_STATUS_SUCCESS)
     return status;
   bool isDouble = contraction.outputType == TOFU_F64;
-  const double one = 1, beta = contraction.accumulate;
-  const float oneAsFloat = 1, betaAsFloat = contraction.accumulate;
+  bool adds = contraction.accumulate || epilogue.addend;
+  const double one = 1, beta = adds;
+  const float oneAsFloat = 1, betaAsFloat = adds;
   void *c = contraction.data[host::kC];
+  const void *addend = epilogue.addend ? contraction.bias : c;
   return cublasLtMatmul(
       device.blas, descriptors.operation,
       isDouble ? static_cast<const void *>(&one) : &oneAsFloat,
       contraction.data[host::kB], descriptors.layouts[0],
       contraction.data[host::kA], descriptors.layouts[1],
-      isDouble ? static_cast<const void *>(&beta) : &betaAsFloat, c,
-      descriptors.layouts[2], c, descriptors.layouts[2], &algorithm,
+      isDouble ? static_cast<const void *>(&beta) : &betaAsFloat, addend,
+      descriptors.layouts[3], c, descriptors.layouts[2], &algorithm,
       device.workspace, kWorkspaceBytes, stream);
 }
 
@@ -309,7 +354,7 @@ static std::optional<Products> findProducts(Contraction &contraction) {
 static bool runWithEpilogue(Device &device, cudaStream_t stream,
                             const Contraction &contraction,
                             const Products &products) {
-  std::optional<cublasLtEpilogue_t> epilogue = getEpilogue(contraction);
+  std::optional<LibraryEpilogue> epilogue = getEpilogue(contraction);
   return epilogue && multiply(device, stream, contraction, products,
                               *epilogue) == CUBLAS_STATUS_SUCCESS;
 }
@@ -318,8 +363,7 @@ static bool runWithEpilogue(Device &device, cudaStream_t stream,
 static Outcome runProducts(Device &device, cudaStream_t stream,
                            const Contraction &contraction,
                            const Products &products, const char *location) {
-  cublasStatus_t status = multiply(device, stream, contraction, products,
-                                   CUBLASLT_EPILOGUE_DEFAULT);
+  cublasStatus_t status = multiply(device, stream, contraction, products);
   if (status == CUBLAS_STATUS_SUCCESS)
     return Outcome::Done;
   if (status == CUBLAS_STATUS_NOT_SUPPORTED)

@@ -244,6 +244,14 @@ std::ostream &operator<<(std::ostream &out, const Epilogues &counts) {
              << " of their own, " << counts.contractions << " contractions";
 }
 
+/// Fills a tensor of f32 by a function of the index.
+template <typename Function>
+void fill(TestMemref &memref, const Function &getValue) {
+  forEachIndex(memref.sizes, [&](const std::vector<int64_t> &index) {
+    store(TOFU_F32, memref.at(index, 4), getValue(index));
+  });
+}
+
 /// Of relu(A * B + bias), with A all 2, B all 3, three terms, and the bias
 /// -20, -19, ... along a dim of C.
 Epilogues runEpilogue(std::vector<size_t> orderC, int64_t biasDim,
@@ -269,11 +277,6 @@ Epilogues runEpilogue(std::vector<size_t> orderC, int64_t biasDim,
       c(sizes, orderC, 0, 4);
   // With a gap, the bias is a column of a matrix.
   TestMemref bias({sizes[biasDim], 1}, {0, 1}, biasGap, 4);
-  auto fill = [](TestMemref &memref, auto getValue) {
-    forEachIndex(memref.sizes, [&](const std::vector<int64_t> &index) {
-      store(TOFU_F32, memref.at(index, 4), getValue(index));
-    });
-  };
   fill(a, [](auto &) { return 2; });
   fill(b, [](auto &) { return 3; });
   fill(bias, [](auto &index) { return index[0] - 20; });
@@ -308,6 +311,61 @@ TEST(Cuda, EpiloguesAreTheLibrarysWhereItHasThem) {
   lacksEpilogues = true;
   EXPECT_EQ(runEpilogue({0, 1}, 1), after);
   lacksEpilogues = false;
+}
+
+/// Of relu(A * B + bias), with a bias of the shape of C, in that order in
+/// memory and maybe with a gap after each row.
+Epilogues runSum(std::vector<size_t> orderOfBias, size_t biasGap,
+                 bool accumulate = false) {
+  const std::vector<int64_t> table = {TOFU_TABLE_VERSION,
+                                      TOFU_F32,
+                                      TOFU_F32,
+                                      accumulate,
+                                      3,
+                                      2,
+                                      2,
+                                      2,
+                                      /*A=*/0,
+                                      2,
+                                      /*B=*/2,
+                                      1,
+                                      /*C=*/0,
+                                      1,
+                                      TOFU_ACTIVATION_RELU,
+                                      /*bias=*/0,
+                                      1};
+  TestMemref a({4, 3}, {0, 1}, 0, 4), b({3, 5}, {0, 1}, 0, 4),
+      c({4, 5}, {0, 1}, 0, 4), bias({4, 5}, orderOfBias, biasGap, 4);
+  fill(a, [](auto &) { return 2; });
+  fill(b, [](auto &) { return 3; });
+  fill(c, [](auto &) { return 1; });
+  fill(bias, [](auto &index) { return 7 * index[0] - index[1] - 20; });
+  numProducts = numProductsWithEpilogue = numEpilogues = numContractions = 0;
+  TestWorld world(1);
+  EXPECT_EQ(world.run([&](TofuContext *context, int64_t) {
+    tofuContractWithEpilogue(context, nullptr, table.data(), "here", 2,
+                             a.descriptor(), 2, b.descriptor(), 2,
+                             c.descriptor(), 2, bias.descriptor());
+  }),
+            TOFU_OK)
+      << world.error();
+  forEachIndex(c.sizes, [&](const std::vector<int64_t> &index) {
+    EXPECT_EQ(
+        load(TOFU_F32, c.at(index, 4)),
+        std::max<int64_t>(18 + accumulate + 7 * index[0] - index[1] - 20, 0));
+  });
+  EXPECT_EQ(numProducts, 1);
+  return {numProductsWithEpilogue, numEpilogues, numContractions};
+}
+
+/// The library adds to what is elsewhere, in its own layout.
+TEST(Cuda, BiasOfTheShapeOfTheResult) {
+  const Epilogues inProduct = {1, 0, 0}, after = {0, 1, 0};
+  EXPECT_EQ(runSum({0, 1}, 0), inProduct);
+  EXPECT_EQ(runSum({0, 1}, 3), inProduct);
+  // A transposed one, or a second one, isn't the library's.
+  EXPECT_EQ(runSum({1, 0}, 0), after);
+  EXPECT_EQ(runSum({0, 1}, 0, /*accumulate=*/true), after);
 }
 
 /// Once in the library; where a kernel comes after it, as often as on the host.

@@ -186,7 +186,8 @@ static double finish(const Operation &operation, int64_t row, double value) {
 
 static void multiply(Operation operation, double scale, const void *a,
                      const Layout &ofA, const void *b, const Layout &ofB,
-                     void *c, const Layout &ofC) {
+                     const void *addend, const Layout &ofAddend, void *c,
+                     const Layout &ofC) {
   auto at = [](const Layout &matrix, bool isTransposed, int64_t batch,
                int64_t row, int64_t column) {
     if (isTransposed)
@@ -199,7 +200,10 @@ static void multiply(Operation operation, double scale, const void *a,
     for (int64_t row = 0; row < ofC.rows; ++row)
       for (int64_t column = 0; column < ofC.columns; ++column) {
         int64_t target = at(ofC, false, batch, row, column);
-        double sum = scale ? scale * load(ofC.type, c, target) : 0;
+        double sum = scale
+                         ? scale * load(ofAddend.type, addend,
+                                        at(ofAddend, false, batch, row, column))
+                         : 0;
         for (int64_t k = 0; k < inner; ++k)
           sum += load(ofA.type, a, at(ofA, turnsA, batch, row, k)) *
                  load(ofB.type, b, at(ofB, turnsB, batch, k, column));
@@ -213,13 +217,14 @@ static void multiply(Operation operation, double scale, const void *a,
 cublasStatus_t
 cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t description, const void *,
                const void *a, cublasLtMatrixLayout_t aLayout, const void *b,
-               cublasLtMatrixLayout_t bLayout, const void *beta, const void *,
-               cublasLtMatrixLayout_t, void *c, cublasLtMatrixLayout_t cLayout,
-               const cublasLtMatmulAlgo_t *, void *, size_t,
-               cudaStream_t stream) {
+               cublasLtMatrixLayout_t bLayout, const void *beta,
+               const void *addend, cublasLtMatrixLayout_t addendLayout, void *c,
+               cublasLtMatrixLayout_t cLayout, const cublasLtMatmulAlgo_t *,
+               void *, size_t, cudaStream_t stream) {
   Operation operation = *reinterpret_cast<Operation *>(description);
   Layout ofA = *reinterpret_cast<Layout *>(aLayout),
          ofB = *reinterpret_cast<Layout *>(bLayout),
+         ofAddend = *reinterpret_cast<Layout *>(addendLayout),
          ofC = *reinterpret_cast<Layout *>(cLayout);
   bool turnsA = operation.a == CUBLAS_OP_T, turnsB = operation.b == CUBLAS_OP_T;
   int64_t inner = turnsA ? ofA.rows : ofA.columns;
@@ -227,12 +232,16 @@ cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t description, const void *,
       (turnsB ? ofB.rows : ofB.columns) != ofC.columns ||
       (turnsB ? ofB.columns : ofB.rows) != inner || ofA.batch != ofC.batch ||
       ofB.batch != ofC.batch || ofA.type != ofB.type ||
+      ofAddend.rows != ofC.rows || ofAddend.columns != ofC.columns ||
+      ofAddend.batch != ofC.batch || ofAddend.type != ofC.type ||
+      ofAddend.lead < ofC.rows ||
       (operation.hasBias() &&
        (!operation.bias || operation.biasType != ofC.type)))
     return CUBLAS_STATUS_INVALID_VALUE;
   double scale = operation.isDouble ? *static_cast<const double *>(beta)
                                     : *static_cast<const float *>(beta);
-  test::enqueue(stream,
-                [=] { multiply(operation, scale, a, ofA, b, ofB, c, ofC); });
+  test::enqueue(stream, [=] {
+    multiply(operation, scale, a, ofA, b, ofB, addend, ofAddend, c, ofC);
+  });
   return CUBLAS_STATUS_SUCCESS;
 }

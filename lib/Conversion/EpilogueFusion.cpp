@@ -67,6 +67,12 @@ SmallVector<AffineExpr> tofu::getBiasDims(ContractOp op) {
   return isConvolution(op) ? getFilterDims(op) : getInnermostRole(op);
 }
 
+bool tofu::mayAddToTensor(ContractOp op) {
+  return !hasSums(op.getMap(0)) && !hasSums(op.getMap(1)) &&
+         llvm::all_of(op.getMap(2).getResults(),
+                      [](AffineExpr expr) { return isa<AffineDimExpr>(expr); });
+}
+
 /// True if the library of convolutions may have the activation: cuDNN has
 /// engines for a bias and relu after it, and for short floats others as well,
 /// but none that add to what is there.

@@ -28,6 +28,10 @@ ContractOp getContractionReadBy(linalg::GenericOp reader, OpOperand &operand);
 /// products, and the filters of convolutions. None if it has no bias.
 SmallVector<AffineExpr> getBiasDims(ContractOp op);
 
+/// True if the library may add the result to a tensor of its shape that is
+/// elsewhere: it does so with products.
+bool mayAddToTensor(ContractOp op);
+
 /// True if a library may have the activation, with or without a bias, for
 /// results of that element type. Where both kinds of relu are the same, it is
 /// set to the library's.

@@ -11,8 +11,10 @@
 #include "Tofu/Conversion/Passes.h"
 #include "Tofu/Dialect/BufferOps.h"
 
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/IR/TypeUtilities.h"
 
@@ -56,8 +58,15 @@ static bool matchBias(Fusion &fusion) {
   for (AffineExpr expr : fusion.biasMap.getResults())
     if (!isa<AffineConstantExpr>(expr))
       dims.push_back(expr);
-  SmallVector<AffineExpr> role = getBiasDims(fusion.contract);
-  return !role.empty() && dims == role;
+  ContractOp contract = fusion.contract;
+  SmallVector<AffineExpr> role = getBiasDims(contract);
+  if (!role.empty() && dims == role)
+    return true;
+  // One for each element of the result: the product is added to it.
+  return mayAddToTensor(contract) && !contract.getAccumulate() &&
+         fusion.getTarget() != fusion.getBias() &&
+         llvm::equal(fusion.biasMap.getResults(),
+                     contract.getMap(2).getResults());
 }
 
 /// True if the result may be of the type that the reader gives it.
@@ -117,6 +126,52 @@ static bool fuse(IRRewriter &rewriter, const Fusion &fusion) {
   return true;
 }
 
+//===----------------------------------------------------------------------===//
+// Sums with what is kept
+//===----------------------------------------------------------------------===//
+
+/// True if `op` adds to what may not be written to, or is needed afterwards, so
+/// that there would be a copy of it.
+static bool addsToKept(ContractOp op) {
+  Value out = op.getOut();
+  if (auto argument = dyn_cast<BlockArgument>(out)) {
+    auto function =
+        dyn_cast<FunctionOpInterface>(argument.getOwner()->getParentOp());
+    auto writable =
+        function ? function.getArgAttrOfType<BoolAttr>(
+                       argument.getArgNumber(),
+                       bufferization::BufferizationDialect::kWritableAttrName)
+                 : BoolAttr();
+    if (writable && !writable.getValue())
+      return true;
+  }
+  return llvm::any_of(out.getUsers(), [&](Operation *user) {
+    return user != op && user->getBlock() == op->getBlock() &&
+           op->isBeforeInBlock(user);
+  });
+}
+
+/// Makes what is added to the bias, so that the sum is elsewhere. It is added
+/// in f32 in any case, to what is rounded before for shorter types.
+static bool separate(IRRewriter &rewriter, ContractOp op) {
+  auto type = dyn_cast<RankedTensorType>(op.getOut().getType());
+  if (!type || !op.getAccumulate() || op.getBias() || !mayAddToTensor(op) ||
+      (!type.getElementType().isF32() && !type.getElementType().isF64()) ||
+      !addsToKept(op))
+    return false;
+  rewriter.setInsertionPoint(op);
+  Value empty = tensor::EmptyOp::create(
+      rewriter, op.getLoc(),
+      tensor::getMixedSizes(rewriter, op.getLoc(), op.getOut()),
+      type.getElementType());
+  AffineMap maps[] = {op.getMap(0), op.getMap(1), op.getMap(2), op.getMap(2)};
+  rewriter.replaceOpWithNewOp<ContractOp>(
+      op, empty.getType(), op.getLhs(), op.getRhs(), empty, op.getOut(),
+      rewriter.getAffineMapArrayAttr(maps), /*accumulate=*/false,
+      op.getActivation());
+  return true;
+}
+
 namespace {
 
 struct FuseEpilogues : public tofu::impl::FuseEpiloguesBase<FuseEpilogues> {
@@ -127,6 +182,10 @@ struct FuseEpilogues : public tofu::impl::FuseEpiloguesBase<FuseEpilogues> {
     for (linalg::GenericOp reader : readers)
       if (std::optional<Fusion> fusion = matchFusion(reader))
         numFused += fuse(rewriter, *fusion);
+    SmallVector<ContractOp> contractions;
+    getOperation()->walk([&](ContractOp op) { contractions.push_back(op); });
+    for (ContractOp op : contractions)
+      numSeparated += separate(rewriter, op);
   }
 };
 

@@ -193,6 +193,52 @@ func.func @rounded_later(%a: tensor<8x4xf16>, %b: tensor<4x6xf16>, %c: tensor<6x
 #rhs = affine_map<(m, n, k) -> (k, n)>
 #out = affine_map<(m, n, k) -> (m, n)>
 #id = affine_map<(i, j) -> (i, j)>
+
+// What has an element for each of the result is added to from elsewhere.
+// CHECK-DAG: #[[$OUT:.*]] = affine_map<(d0, d1, d2) -> (d0, d1)>
+// CHECK-LABEL: func.func @whole
+// CHECK-SAME:    %[[C:[a-z0-9]+]]: tensor<8x6xf32>)
+// CHECK-NEXT:    %[[E:.*]] = tensor.empty
+// CHECK-NEXT:    tofu.contract %{{.*}}, %{{.*}} into %[[E]] bias %[[C]] maps [#{{.*}}, #{{.*}}, #[[$OUT]], #[[$OUT]]]
+// CHECK-NEXT:    return
+func.func @whole(%a: tensor<8x4xf32>, %b: tensor<4x6xf32>, %c: tensor<8x6xf32>) -> tensor<8x6xf32> {
+  %e = tensor.empty() : tensor<8x6xf32>
+  %0 = tofu.contract %a, %b into %e maps [#lhs, #rhs, #out] : tensor<8x4xf32>, tensor<4x6xf32>, tensor<8x6xf32> -> tensor<8x6xf32>
+  %1 = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%c, %0 : tensor<8x6xf32>, tensor<8x6xf32>) outs(%e : tensor<8x6xf32>) {
+  ^bb0(%x: f32, %y: f32, %o: f32):
+    %s = arith.addf %x, %y : f32
+    linalg.yield %s : f32
+  } -> tensor<8x6xf32>
+  return %1 : tensor<8x6xf32>
+}
+
+// Sums with what may not be written to, and with what is read later; but neither
+// of shorter types nor with what is free.
+// CHECK-LABEL: func.func @kept
+// CHECK-SAME:    %[[C:[a-z0-9]+]]: tensor<?x6xf32> {bufferization.writable = false}, %[[D:[a-z0-9]+]]: tensor<?x6xf32>, %[[G:[a-z0-9]+]]: tensor<?x6xf16> {bufferization.writable = false}
+// CHECK:         %[[SIZE:.*]] = tensor.dim %[[C]]
+// CHECK:         %[[E:.*]] = tensor.empty(%[[SIZE]]) : tensor<?x6xf32>
+// CHECK:         %[[X:.*]] = tofu.contract %{{.*}}, %{{.*}} into %[[E]] bias %[[C]] maps
+// CHECK:         tofu.contract %{{.*}}, %{{.*}} into %{{.*}} bias %[[X]] maps
+// CHECK:         tofu.contract accumulate %{{.*}}, %[[X]] into %[[D]] maps
+// CHECK:         tofu.contract accumulate %{{.*}}, %{{.*}} into %[[G]] maps
+func.func @kept(%a: tensor<?x4xf32>, %b: tensor<4x6xf32>, %f: tensor<?x?xf32>, %c: tensor<?x6xf32> {bufferization.writable = false}, %d: tensor<?x6xf32>,
+                %g: tensor<?x6xf16> {bufferization.writable = false}, %h: tensor<?x4xf16>, %i: tensor<4x6xf16>)
+    -> (tensor<?x6xf32>, tensor<?x6xf32>, tensor<?x6xf16>) {
+  %0 = tofu.contract accumulate %a, %b into %c maps [#lhs, #rhs, #out] : tensor<?x4xf32>, tensor<4x6xf32>, tensor<?x6xf32> -> tensor<?x6xf32>
+  %1 = tofu.contract accumulate %a, %b into %0 maps [#lhs, #rhs, #out] : tensor<?x4xf32>, tensor<4x6xf32>, tensor<?x6xf32> -> tensor<?x6xf32>
+  %2 = tofu.contract accumulate %f, %0 into %d maps [#lhs, #rhs, #out] : tensor<?x?xf32>, tensor<?x6xf32>, tensor<?x6xf32> -> tensor<?x6xf32>
+  %3 = tofu.contract accumulate %h, %i into %g maps [#lhs, #rhs, #out] : tensor<?x4xf16>, tensor<4x6xf16>, tensor<?x6xf16> -> tensor<?x6xf16>
+  return %1, %2, %3 : tensor<?x6xf32>, tensor<?x6xf32>, tensor<?x6xf16>
+}
+
+// -----
+
+#lhs = affine_map<(m, n, k) -> (m, k)>
+#rhs = affine_map<(m, n, k) -> (k, n)>
+#out = affine_map<(m, n, k) -> (m, n)>
+#id = affine_map<(i, j) -> (i, j)>
 #row = affine_map<(i, j) -> (j)>
 #column = affine_map<(i, j) -> (i)>
 

@@ -233,10 +233,14 @@ def FuseEpilogues : Pass<"tofu-fuse-epilogues", "::mlir::func::FuncOp"> {
 
     Only what libraries compute alike is taken. Of products the bias must run along
     the innermost dims of the result, all rows or all columns, as a library adds a
-    vector to each row, and relu is `relu`. Of convolutions, which have one input
-    with windows, the bias must run along all dims that index the filters, in this
-    order, and relu is `relu_nan`; f32 and f64 have relu only after a bias and no
-    gelu; and nothing is added to what is there. With `nnan` relu is of either kind.
+    vector to each row, or have its shape, and relu is `relu`. Of convolutions,
+    which have one input with windows, the bias must run along all dims that index
+    the filters, in this order, and relu is `relu_nan`; f32 and f64 have relu only
+    after a bias and no gelu; and nothing is added to what is there. With `nnan`
+    relu is of either kind.
+
+    A product of f32 or f64 that is added to what may not be written to, or is read
+    later on, has that as its bias, so that it needn't be copied.
 
     Before: generics and contractions on tensors, fused by
     `tofu-fuse-elementwise`, without common subexpressions. After: fewer generics.
@@ -250,9 +254,13 @@ def FuseEpilogues : Pass<"tofu-fuse-epilogues", "::mlir::func::FuncOp"> {
     ```
   }];
   let statistics = [
-    Statistic<"numFused", "num-fused", "Number of generics that became epilogues">
+    Statistic<"numFused", "num-fused", "Number of generics that became epilogues">,
+    Statistic<"numSeparated", "num-separated",
+              "Number of sums that aren't where their first addend is">
   ];
-  let dependentDialects = ["::mlir::tofu::TofuDialect"];
+  let dependentDialects = [
+    "::mlir::tensor::TensorDialect", "::mlir::tofu::TofuDialect"
+  ];
 }
 
 def FoldScales : Pass<"tofu-fold-scales", "::mlir::func::FuncOp"> {

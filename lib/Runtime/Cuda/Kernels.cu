@@ -25,6 +25,20 @@ static int getNumBlocks(int64_t elements) {
       std::min<int64_t>((elements + kBlockSize - 1) / kBlockSize, kMost));
 }
 
+/// A launch for so many elements. It returns its own error: cudaGetLastError
+/// would also return what came before on this thread, such as the
+/// cudaErrorNotReady of a stream that was asked while it was at work.
+template <typename... Parameters, typename... Arguments>
+static cudaError_t launch(cudaStream_t stream, int64_t elements,
+                          void (*kernel)(Parameters...),
+                          Arguments... arguments) {
+  cudaLaunchConfig_t config = {};
+  config.gridDim = dim3(getNumBlocks(elements));
+  config.blockDim = dim3(kBlockSize);
+  config.stream = stream;
+  return cudaLaunchKernelEx(&config, kernel, arguments...);
+}
+
 /// The first element of a thread, and how far it is to its next.
 __device__ static int64_t firstElement() {
   return int64_t(blockIdx.x) * blockDim.x + threadIdx.x;
@@ -61,9 +75,8 @@ __global__ static void copyRegion(Region region, T *to, const T *from) {
 template <typename T>
 static cudaError_t copyAs(cudaStream_t stream, const Region &region, void *to,
                           const void *from) {
-  copyRegion<<<getNumBlocks(region.volume), kBlockSize, 0, stream>>>(
-      region, static_cast<T *>(to), static_cast<const T *>(from));
-  return cudaGetLastError();
+  return launch(stream, region.volume, copyRegion<T>, region,
+                static_cast<T *>(to), static_cast<const T *>(from));
 }
 
 cudaError_t cuda::launchCopy(cudaStream_t stream, const Region &region,
@@ -113,11 +126,9 @@ struct LaunchCombine {
   template <typename Element, typename Operator>
   Result operator()(Element, Operator) const {
     using Memory = typename Element::Memory;
-    combineRegion<Element, Operator>
-        <<<getNumBlocks(region.volume), kBlockSize, 0, stream>>>(
-            region, static_cast<Memory *>(to),
-            static_cast<const Memory *>(from));
-    return {cudaGetLastError()};
+    return {launch(stream, region.volume, combineRegion<Element, Operator>,
+                   region, static_cast<Memory *>(to),
+                   static_cast<const Memory *>(from))};
   }
 
   cudaStream_t stream;
@@ -259,26 +270,19 @@ cudaError_t cuda::launchContraction(cudaStream_t stream,
                                     const ContractionWork &work) {
   if (!work.outerVolume)
     return cudaSuccess;
-  int blocks = getNumBlocks(work.outerVolume);
   bool isFloat = work.outputType <= TOFU_BF16;
   bool isDouble = work.outputType == TOFU_F64 || work.inputType == TOFU_F64;
-  if (!isFloat)
-    contract<uint64_t><<<blocks, kBlockSize, 0, stream>>>(work);
-  else if (isDouble)
-    contract<double><<<blocks, kBlockSize, 0, stream>>>(work);
-  else
-    contract<float><<<blocks, kBlockSize, 0, stream>>>(work);
-  return cudaGetLastError();
+  auto *kernel = !isFloat   ? contract<uint64_t>
+                 : isDouble ? contract<double>
+                            : contract<float>;
+  return launch(stream, work.outerVolume, kernel, work);
 }
 
 cudaError_t cuda::launchEpilogue(cudaStream_t stream,
                                  const ContractionWork &work) {
   if (!work.outerVolume)
     return cudaSuccess;
-  int blocks = getNumBlocks(work.outerVolume);
-  if (work.outputType == TOFU_F64)
-    applyEpilogue<double><<<blocks, kBlockSize, 0, stream>>>(work);
-  else
-    applyEpilogue<float><<<blocks, kBlockSize, 0, stream>>>(work);
-  return cudaGetLastError();
+  auto *kernel = work.outputType == TOFU_F64 ? applyEpilogue<double>
+                                             : applyEpilogue<float>;
+  return launch(stream, work.outerVolume, kernel, work);
 }

@@ -1,15 +1,18 @@
 # Part of the Tofu project, under the Apache License v2.0 with LLVM Exceptions.
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Checks and measures compiled programs on GPUs.
+"""Tests the CUDA backend, and checks and measures compiled programs, on GPUs.
 
   run-on-gpu.sh --prepare=FOLDER   makes a kit, where Tofu is built: this script, the runner, the backend,
-                                   compiled programs, and what they must give, computed by the host
+                                   its tests, compiled programs, and what they must give, computed by the host
   FOLDER/run-on-gpu.sh             runs it, where the GPUs are, and prints JSON
 
+Tests run on one GPU, on all of them, and on all of them as if they didn't reach each other's memory; each in a
+process of its own.
+
 The machine with the GPUs needs the driver, libcublasLt.so.13 and libnccl.so.2 (in LD_LIBRARY_PATH, or where
-the system finds them; so is libcudnn.so.9, without which convolutions are slow), Python, a processor with AVX2, and a C and a C++ library at least as new as those that
-Tofu was built with. Exit codes of a run: 0 all that could run did and is right, 1 something is
+the system finds them; so is libcudnn.so.9, without which convolutions are slow), Python, a processor with AVX2, and a C and a C++ library
+at least as new as those that Tofu was built with. Exit codes of a run: 0 all that could run did and is right, 1 something is
 wrong, 2 usage, 3 nothing could run.
 """
 import argparse
@@ -41,6 +44,24 @@ CHECKS = {
     "globals": {"options": ["--iters=2", "--warmup=1"]},
     "dynamic_mixed_sizes": {"inputs": ["6x8xf32=random:1", "random:2", "6xf32=random:3"]},
 }
+
+# A program that must fail, in a kernel, for the inputs that are random where nothing is said.
+ASSERTION = """
+func.func @main(%x: tensor<1000xf32>) -> tensor<1000xf32> {
+  %zero = arith.constant 0.0 : f32
+  %empty = tensor.empty() : tensor<1000xf32>
+  %y = linalg.generic {
+      indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]}
+      ins(%x : tensor<1000xf32>) outs(%empty : tensor<1000xf32>) {
+  ^bb0(%element: f32, %unused: f32):
+    %good = arith.cmpf oge, %element, %zero : f32
+    cf.assert %good, "an element is negative"
+    %root = math.sqrt %element : f32
+    linalg.yield %root : f32
+  } -> tensor<1000xf32>
+  return %y : tensor<1000xf32>
+}
+"""
 
 GEMM = """
 func.func @main(%a: tensor<{n}x{n}xf32>, %b: tensor<{n}x{n}xf32>) -> tensor<{n}x{n}xf32> {{
@@ -88,6 +109,10 @@ func.func @main(%x: tensor<{n}xf32> {{tofu.global_type = tensor<{n}xf32>, tofu.l
 """
 
 
+# How long a test may take, in seconds.
+TEST_TIMEOUT = 900
+
+
 def fail(message):
     print("run-on-gpu.sh: error: " + message, file=sys.stderr)
     sys.exit(2)
@@ -106,11 +131,13 @@ class Kit:
         self.chips = options.chips.split(",") if options.backend == "cuda" else ["host"]
         self.runs = []
 
-    def run_tool(self, *arguments):
+    def run_tool(self, *arguments, code=0):
+        """Runs tofu-run, which must end with that exit code, and gives its errors."""
         command = [os.path.join(self.build, "bin", "tofu-run"), *arguments]
         done = subprocess.run(command, capture_output=True, text=True)
-        if done.returncode:
+        if done.returncode != code:
             fail(f"{' '.join(command)}\n{done.stderr}")
+        return done.stderr
 
     def copy(self):
         os.makedirs(self.folder, exist_ok=True)
@@ -119,9 +146,11 @@ class Kit:
             os.mkdir(os.path.join(self.folder, name))
         for file in ("run-on-gpu.sh", "run_on_gpu.py"):
             shutil.copy(os.path.join(HERE, file), self.folder)
-        programs = ["tofu-run-bundle"] + ["gpu-baselines"] * (self.options.backend == "cuda")
+        programs = (["tofu-run-bundle"] + ["gpu-baselines"] * (self.options.backend == "cuda")
+                    + ["gpu-tests"] * has_tests(self.options.backend))
         for name in programs:
-            found = [path for path in (os.path.join(self.build, folder, name) for folder in ("bin", "test/Benchmark"))
+            found = [path for path in (os.path.join(self.build, folder, name)
+                                       for folder in ("bin", "test/Benchmark", "test/Unit/Gpu"))
                      if os.path.exists(path)]
             if not found:
                 fail(f"{name} isn't built")
@@ -131,12 +160,12 @@ class Kit:
         if not os.path.exists(library):
             fail(f"there is no {library}")
         shutil.copy(library, os.path.join(self.folder, "lib"))
-        self.copy_libraries(library)
+        self.copy_libraries(library, *glob.glob(self.folder + "/bin/*"))
 
-    def copy_libraries(self, library):
+    def copy_libraries(self, *binaries):
         """Takes along what a machine with CUDA may lack."""
-        listing = subprocess.run(["ldd", library], capture_output=True, text=True).stdout
-        for path in re.findall(r"=> (/\S*/lib(?:dnnl|OpenCL|gomp|cudart)\.so\S*)", listing):
+        listing = subprocess.run(["ldd", *binaries], capture_output=True, text=True).stdout
+        for path in re.findall(r"=> (/\S*/lib(?:dnnl|OpenCL|gomp|cudart|gtest)\.so\S*)", listing):
             shutil.copy(os.path.realpath(path), os.path.join(self.folder, "lib", os.path.basename(path)))
 
     def add_bundles(self, name, program, devices, what, compile_options=()):
@@ -166,10 +195,21 @@ class Kit:
         for run in self.runs[first:]:
             run.update(options=options, expected=expected)
 
-    def add_benchmark(self, name, text, devices, inputs, size):
-        program = os.path.join(self.folder, "programs", f"{name}-{devices}.mlir")
+    def write_program(self, name, text):
+        program = os.path.join(self.folder, "programs", name + ".mlir")
         with open(program, "w") as file:
             file.write(text)
+        return program
+
+    def add_failure(self, name, text, options):
+        program = self.write_program(name, text)
+        error = self.run_tool(program, "--quiet", "--devices=1", *options, code=3)
+        for devices in DEVICES:
+            self.add_bundles(name, program, devices, {"kind": "failure", "options": options,
+                                                      "expected_error": error.partition("device 0, ")[2].strip()})
+
+    def add_benchmark(self, name, text, devices, inputs, size):
+        program = self.write_program(f"{name}-{devices}", text)
         self.add_bundles(name, program, devices, {
             "kind": "benchmark", "size": size,
             "options": ["--warmup=5", "--iters=21"] + [f"--input=random:{i}" for i in range(inputs)]})
@@ -179,6 +219,7 @@ class Kit:
         for name, check in CHECKS.items():
             if not self.options.checks or name in self.options.checks.split(","):
                 self.add_check(name, check)
+        self.add_failure("failed_assertion", ASSERTION, ["--input=random:0"])
         gemm, elements = self.options.gemm_size, self.options.elements
         images, channels = self.options.images, self.options.channels
         for devices in DEVICES:
@@ -198,30 +239,75 @@ class Kit:
 # --- Running -----------------------------------------------------------------
 
 
-def make_environment():
+def make_environment(**variables):
     path = [os.path.join(HERE, "lib"), os.environ.get("LD_LIBRARY_PATH", "")]
-    return dict(os.environ, LD_LIBRARY_PATH=os.pathsep.join(filter(None, path)))
+    return dict(os.environ, LD_LIBRARY_PATH=os.pathsep.join(filter(None, path)), **variables)
 
 
-def run_program(name, *arguments):
+def run_program(name, *arguments, timeout=None, **variables):
     return subprocess.run([os.path.join(HERE, "bin", name), *arguments], capture_output=True, text=True, cwd=HERE,
-                          env=make_environment())
+                          env=make_environment(**variables), timeout=timeout)
 
 
 def choose_chip(listing):
-    """The best chip of the kit that all GPUs of the listing run; "host" without GPUs."""
+    """The best chip of the kit that all GPUs of the listing run."""
     have = [int(number) for number in re.findall(r"sm_(\d+)", listing)]
-    if not have:
-        return "host"
     fitting = [chip for chip in CHIPS if int(chip[3:]) <= min(have)]
     return fitting[-1] if fitting else None
 
 
 def get_command(run, backend):
     command = [run["bundle"], "--backend=" + backend, f"--devices={run['devices']}", "--quiet", *run["options"]]
+    if run["kind"] == "failure":
+        return command
     if run["kind"] == "check":
         return command + ["--expected_output=@" + path for path in run["expected"]]
     return command + ["--json=-"]
+
+
+# --- Tests -------------------------------------------------------------------
+
+
+def has_tests(backend):
+    """A library with GPUs, or one for tests whose GPUs are the host's."""
+    return backend.startswith("cuda")
+
+
+def get_test_groups():
+    """How tests are run: what it is called, the GPUs that it takes, and variables."""
+    first = os.environ.get("CUDA_VISIBLE_DEVICES", "").split(",")[0] or "0"
+    return [("one GPU", 1, {"CUDA_VISIBLE_DEVICES": first, "TOFU_TEST_GPUS": "1"}),
+            ("all GPUs", 2, {}),
+            ("all GPUs, by messages", 2, {"TOFU_TEST_PEERS": "0"})]
+
+
+def list_tests(backend):
+    """The names of all tests, as GoogleTest's filters have them."""
+    done = run_program("gpu-tests", "--backend=" + backend, "--gtest_list_tests")
+    suite, names = "", []
+    for line in done.stdout.splitlines():
+        text = line.partition("#")[0].rstrip()
+        if text.startswith("  "):
+            names.append(suite + text.strip())
+        elif text.endswith("."):
+            suite = text
+    return names
+
+
+def run_test(name, backend, variables):
+    """"passed", "failed" or "skipped", and why."""
+    try:
+        done = run_program("gpu-tests", "--backend=" + backend, "--gtest_color=no", "--gtest_filter=" + name,
+                           timeout=TEST_TIMEOUT, **variables)
+    except subprocess.TimeoutExpired:
+        return "failed", f"it has not come to an end after {TEST_TIMEOUT} s"
+    begin = f"[ RUN      ] {name}\n"
+    text = done.stdout.partition(begin)[2].partition("[  ")[0].strip()
+    if done.returncode or begin not in done.stdout:
+        return "failed", "\n".join(filter(None, [text, done.stderr.strip(), f"exit code {done.returncode}"]))
+    if "[  SKIPPED ]" in done.stdout:
+        return "skipped", text.splitlines()[-1]
+    return "passed", ""
 
 
 class Session:
@@ -229,7 +315,7 @@ class Session:
 
     def __init__(self, kit):
         self.kit = kit
-        self.report = {"devices": [], "checks": [], "benchmarks": [], "not_run": []}
+        self.report = {"devices": [], "tests": [], "checks": [], "benchmarks": [], "not_run": []}
         self.gpus = 0
         self.baselines = {}
 
@@ -243,7 +329,7 @@ class Session:
             return None
         self.report["devices"] = done.stdout.splitlines()
         self.gpus = done.stdout.count("GPU ")
-        chip = choose_chip(done.stdout)
+        chip = choose_chip(done.stdout) if self.kit["backend"] == "cuda" else "host"
         if not chip:
             self.leave_out("everything", "the GPUs are older than " + CHIPS[0])
         return chip
@@ -260,12 +346,36 @@ class Session:
         if "no_convolution" in self.baselines:
             self.leave_out("what cuDNN takes alone", self.baselines["no_convolution"])
 
+    def test(self):
+        names = list_tests(self.kit["backend"])
+        for what, gpus, variables in get_test_groups():
+            entry = {"on": what, "passed": 0, "failed": 0, "skipped": 0, "failures": [], "skips": []}
+            self.report["tests"].append(entry)
+            for name in names:
+                result, why = "skipped", "there is one GPU"
+                if self.gpus >= gpus:
+                    result, why = run_test(name, self.kit["backend"], variables)
+                entry[result] += 1
+                if result == "failed":
+                    entry["failures"].append({"name": name, "error": why})
+                elif result == "skipped":
+                    entry["skips"].append({"name": name, "why": why})
+
+    def add_check(self, run, error):
+        entry = {"name": run["name"], "devices": run["devices"], "result": "failed" if error else "passed"}
+        if error:
+            entry["error"] = error
+        self.report["checks"].append(entry)
+
     def check(self, run):
         done = run_program("tofu-run-bundle", *get_command(run, self.kit["backend"]))
-        entry = {"name": run["name"], "devices": run["devices"], "result": "failed" if done.returncode else "passed"}
-        if done.returncode:
-            entry["error"] = done.stderr.strip()
-        self.report["checks"].append(entry)
+        self.add_check(run, done.stderr.strip() or f"exit code {done.returncode}" if done.returncode else "")
+
+    def check_failure(self, run):
+        done = run_program("tofu-run-bundle", *get_command(run, self.kit["backend"]))
+        is_good = done.returncode == 3 and run["expected_error"] in done.stderr
+        self.add_check(run, "" if is_good else f"exit code {done.returncode}, not 3 with {run['expected_error']}: "
+                                               f"{done.stderr.strip()}")
 
     def measure(self, run):
         what = f"{run['name']} on {run['devices']} devices"
@@ -311,18 +421,25 @@ class Session:
     def run(self):
         chip = self.find_devices()
         if chip:
+            if has_tests(self.kit["backend"]):
+                self.test()
             self.find_baselines()
+            runs = {"check": self.check, "failure": self.check_failure, "benchmark": self.measure}
             for run in self.kit["runs"]:
                 if run["chip"] == chip:
-                    (self.check if run["kind"] == "check" else self.measure)(run)
+                    runs[run["kind"]](run)
         print(json.dumps(self.report, indent=1))
         if not chip:
             return 3
         bad = [entry for entry in self.report["checks"] + self.report["benchmarks"] if "error" in entry]
-        return 1 if bad else 0
+        return 1 if bad or any(entry["failed"] for entry in self.report["tests"]) else 0
 
 
 def dry_run(kit):
+    if has_tests(kit["backend"]):
+        for what, _, variables in get_test_groups():
+            text = "".join(f" {name}={value}" for name, value in variables.items())
+            print(f"tests on {what}:{text} gpu-tests --backend={kit['backend']}")
     for run in kit["runs"]:
         print(f"{run['kind']} {run['chip']}: tofu-run-bundle {' '.join(get_command(run, kit['backend']))}")
     done = run_program("tofu-run-bundle", "--list-devices", "--backend=" + kit["backend"])

@@ -349,7 +349,8 @@ void check(const Case &c, CaseMaker &maker, TestWorld &world) {
 }
 
 TEST(Collective, Random) {
-  for (int64_t devices = 1; devices <= 8; ++devices) {
+  for (int64_t devices = 1; devices <= std::min<int64_t>(8, maxDevices);
+       ++devices) {
     TestWorld world(devices);
     CaseMaker maker(devices);
     for (int i = 0; i < 250 && !testing::Test::HasFailure(); ++i) {
@@ -399,6 +400,7 @@ std::vector<float> allReduceFloats(int64_t combiner,
 }
 
 TEST(Collective, NaNAndSignedZero) {
+  TOFU_NEEDS_DEVICES(3);
   float nan = NAN;
   for (float result : allReduceFloats(TOFU_COMBINE_MIN, {1, nan, 2}))
     EXPECT_TRUE(std::isnan(result));
@@ -417,6 +419,7 @@ TEST(Collective, NaNAndSignedZero) {
 }
 
 TEST(Collective, Complex) {
+  TOFU_NEEDS_DEVICES(3);
   using Complex = std::complex<double>;
   std::map<int64_t, Complex> expected = {{TOFU_COMBINE_SUM, {6, -1}},
                                          {TOFU_COMBINE_PROD, {18, 1}}};
@@ -453,6 +456,7 @@ TEST(Collective, ComplexHasNoMaximum) {
 }
 
 TEST(Collective, CombinesInDeviceOrder) {
+  TOFU_NEEDS_DEVICES(4);
   // Only from left to right do the ones get lost.
   for (float result : allReduceFloats(TOFU_COMBINE_SUM, {1e8f, 1, 1, -1e8f}))
     EXPECT_EQ(result, 0);
@@ -484,6 +488,7 @@ TEST(Collective, UnsignedAndSigned) {
 }
 
 TEST(Collective, LargeInPlaceAllReduce) {
+  TOFU_NEEDS_DEVICES(4);
   constexpr int64_t kDevices = 4, kSize = 1 << 18;
   std::vector<int64_t> table =
       allReduce(kDevices, TOFU_COMBINE_SUM, TOFU_F32, kSize).table();
@@ -507,6 +512,7 @@ TEST(Collective, LargeInPlaceAllReduce) {
 }
 
 TEST(Collective, InPlaceAllReduceOfReplicas) {
+  TOFU_NEEDS_DEVICES(6);
   // Three addends, on two groups of devices that share the work.
   constexpr int64_t kDevices = 6, kSize = 10007;
   Case c = allReduce(kDevices, TOFU_COMBINE_SUM, TOFU_I64, kSize);
@@ -537,6 +543,7 @@ TEST(Collective, InPlaceAllReduceOfReplicas) {
 }
 
 TEST(Collective, FetchOfOverlappingAndEmptyBoxes) {
+  TOFU_NEEDS_DEVICES(4);
   // The last device lacks the first half, the first one [4, 7); the others
   // hold, or need, nothing.
   Case c;
@@ -552,6 +559,7 @@ TEST(Collective, FetchOfOverlappingAndEmptyBoxes) {
 }
 
 TEST(Collective, NeutralElements) {
+  TOFU_NEEDS_DEVICES(3);
   // A value made partial on three devices, and combined again, is itself.
   constexpr int64_t kDevices = 3, kSize = 5;
   TestWorld world(kDevices);
@@ -592,6 +600,7 @@ TEST(Collective, NeutralElements) {
 }
 
 TEST(Collective, ManyInARow) {
+  TOFU_NEEDS_DEVICES(16);
   // Buffers are used again at once, by 16 threads on few cores.
   constexpr int64_t kDevices = 16;
   std::vector<int64_t> table =

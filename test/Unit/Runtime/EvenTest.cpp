@@ -16,6 +16,10 @@ namespace {
 
 using Words = std::vector<int64_t>;
 
+class Even : public testing::Test {
+  void SetUp() override { TOFU_NEEDS_DEVICES(4); }
+};
+
 /// Four devices: 0 and 2 are a group, 1 and 3 are one, where ranks are the
 /// other way around.
 Words makeTable(int64_t kind, int64_t combiner, int64_t count,
@@ -45,14 +49,14 @@ std::vector<std::vector<int32_t>> runEven(const Words &table, int64_t given,
 
 using Values = std::vector<std::vector<int32_t>>;
 
-TEST(Even, AllReduce) {
+TEST_F(Even, AllReduce) {
   EXPECT_EQ(
       runEven(makeTable(TOFU_ALL_REDUCE, TOFU_COMBINE_SUM, 3), 3, 3),
       (Values{
           {200, 202, 204}, {400, 402, 404}, {200, 202, 204}, {400, 402, 404}}));
 }
 
-TEST(Even, AllGather) {
+TEST_F(Even, AllGather) {
   EXPECT_EQ(runEven(makeTable(TOFU_ALL_GATHER, TOFU_COMBINE_NONE, 2), 2, 4),
             (Values{{0, 1, 200, 201},
                     {300, 301, 100, 101},
@@ -60,18 +64,18 @@ TEST(Even, AllGather) {
                     {300, 301, 100, 101}}));
 }
 
-TEST(Even, ReduceScatter) {
+TEST_F(Even, ReduceScatter) {
   EXPECT_EQ(runEven(makeTable(TOFU_REDUCE_SCATTER, TOFU_COMBINE_MAX, 2), 4, 2),
             (Values{{200, 201}, {302, 303}, {202, 203}, {300, 301}}));
 }
 
-TEST(Even, Broadcast) {
+TEST_F(Even, Broadcast) {
   EXPECT_EQ(runEven(makeTable(TOFU_BROADCAST, TOFU_COMBINE_NONE, 2, 1), 2, 2),
             (Values{{200, 201}, {100, 101}, {200, 201}, {100, 101}}));
 }
 
 /// What devices receive is counted, under the kind of the call.
-TEST(Even, Statistics) {
+TEST_F(Even, Statistics) {
   TestWorld world(4);
   Words table = makeTable(TOFU_BROADCAST, TOFU_COMBINE_NONE, 2);
   TofuStatus status = world.run([&](TofuContext *context, int64_t) {
@@ -87,7 +91,7 @@ TEST(Even, Statistics) {
   }
 }
 
-TEST(Even, Errors) {
+TEST_F(Even, Errors) {
   auto run = [](Words table) {
     TestWorld world(4);
     int32_t value = 0;

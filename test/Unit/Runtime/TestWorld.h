@@ -28,6 +28,13 @@ Function *find(const char *name) {
   return nullptr;
 }
 
+/// The most devices that worlds can have here. What is more is no fault of a
+/// test, which says so first.
+inline int64_t maxDevices = 1024;
+#define TOFU_NEEDS_DEVICES(count)                                              \
+  if ((count) > maxDevices)                                                    \
+  GTEST_SKIP() << "needs " << (count) << " devices, there can be " << maxDevices
+
 /// What a device does; leaves through longjmp if it fails, so it must not own
 /// anything when it calls the runtime.
 using DeviceFunction = std::function<void(TofuContext *, int64_t)>;

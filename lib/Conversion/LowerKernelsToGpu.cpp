@@ -71,7 +71,6 @@ private:
   Value compare(arith::CmpIPredicate predicate, Value a, Value b) {
     return arith::CmpIOp::create(builder, loc, predicate, a, b);
   }
-  void emitNeighbours();
   void emitShared(Value inside, Value part);
   SmallVector<Value> emitShare(Value inside, Value part);
   Value combine(unsigned output, Value a, Value b) {
@@ -138,26 +137,12 @@ void KernelEmitter::emit() {
   auto branch = scf::IfOp::create(builder, loc, inside, /*hasElse=*/false);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(branch.thenBlock());
+  // The number of a thread's elements divides that of the innermost loops, so
+  // all are inside of the grid if the first one is.
   if (plan.elementsPerThread > 1)
-    return emitNeighbours();
+    return nest.emitNeighbours(gridGroups.back(), plan.elementsPerThread,
+                               [&] { return nest.getInitials(); });
   nest.emitLoops(plan.numGridGroups);
-}
-
-/// Emits a thread's elements. Their number divides that of the innermost loops,
-/// so all are inside of the grid if the first one is.
-void KernelEmitter::emitNeighbours() {
-  unsigned group = gridGroups.back();
-  Value first = nest.getIteration(group);
-  SmallVector<SmallVector<Value>> results;
-  for (int64_t i = 0; i < plan.elementsPerThread; ++i) {
-    nest.setIteration(group, first, i);
-    results.push_back(nest.emitBody(nest.getInitials()));
-  }
-  for (auto [i, yielded] : llvm::enumerate(results)) {
-    nest.setIteration(group, first, i);
-    for (auto [output, value] : llvm::enumerate(yielded))
-      nest.storeOutput(output, value);
-  }
 }
 
 /// Emits a thread's part of the reductions of its element; nothing if it is
@@ -236,7 +221,6 @@ private:
   void collectSizes();
   SmallVector<Type> getSharedTypes();
   void makePartials();
-  void assumeAlignment(OpBuilder &builder, IRMapping &mapping);
   LogicalResult buildKernel(gpu::GPUFuncOp kernel, Assertions &assertions);
   Value getNumBlocks();
   Value makeFlag();
@@ -289,24 +273,6 @@ SmallVector<Type> Launcher::getSharedTypes() {
   return types;
 }
 
-/// Lets a thread's elements be accessed together. All memory is aligned to 16
-/// bytes (Runtime.h).
-void Launcher::assumeAlignment(OpBuilder &builder, IRMapping &mapping) {
-  unsigned loop = plan.nest.groups.back().back();
-  for (OpOperand &operand : op->getOpOperands()) {
-    auto type = dyn_cast<MemRefType>(operand.get().getType());
-    Value buffer = mapping.lookupOrDefault(operand.get());
-    if (!type || getLoopStrides(op, &operand)[loop] == 0 ||
-        buffer.getDefiningOp<memref::AssumeAlignmentOp>())
-      continue;
-    int64_t bytes =
-        plan.elementsPerThread * getElementBytes(type.getElementType());
-    mapping.map(operand.get(),
-                memref::AssumeAlignmentOp::create(builder, loc, buffer, bytes)
-                    .getResult());
-  }
-}
-
 /// Fills the empty kernel, whose last arguments are the partial results, or the
 /// flag, if there is one.
 LogicalResult Launcher::buildKernel(gpu::GPUFuncOp kernel,
@@ -317,12 +283,19 @@ LogicalResult Launcher::buildKernel(gpu::GPUFuncOp kernel,
               kernel.getBody().getArguments().take_front(arguments.size()));
   for (Value constant : constants)
     builder.clone(*constant.getDefiningOp(), mapping);
-  if (plan.elementsPerThread > 1)
-    assumeAlignment(builder, mapping);
-  linalg::FillOp kernelFill;
-  if (fill)
-    kernelFill = cast<linalg::FillOp>(builder.clone(*fill, mapping));
   auto kernelOp = cast<linalg::LinalgOp>(builder.clone(*op, mapping));
+  builder.setInsertionPoint(kernelOp);
+  if (plan.elementsPerThread > 1)
+    assumeAlignment(builder, kernelOp, plan.nest.groups.back().back(),
+                    plan.elementsPerThread);
+  linalg::FillOp kernelFill;
+  if (fill) {
+    for (auto [init, kernelInit] :
+         llvm::zip_equal(op.getDpsInits(), kernelOp.getDpsInits()))
+      mapping.map(init, kernelInit);
+    kernelFill = cast<linalg::FillOp>(builder.clone(*fill, mapping));
+  }
+  builder.setInsertionPointAfter(kernelOp);
   SmallVector<OpFoldResult> kernelSizes;
   for (OpFoldResult size : sizes) {
     auto value = dyn_cast<Value>(size);

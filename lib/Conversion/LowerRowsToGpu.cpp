@@ -12,6 +12,9 @@
 // registers. What is kept in memory is seen by the other threads of the row
 // after a barrier; other blocks never look at it.
 //
+// Where neighbouring threads have neighbouring elements, each has as many of
+// them at a time as an access takes together.
+//
 //===----------------------------------------------------------------------===//
 
 #include "GpuKernels.h"
@@ -39,6 +42,13 @@ static bool isInRegisters(Value slot) {
 //===----------------------------------------------------------------------===//
 
 namespace {
+
+/// The loops over a row's elements, of which a thread has `width` neighbours
+/// along the last one at a time.
+struct InnerLoops {
+  SmallVector<unsigned> groups;
+  int64_t width = 1;
+};
 
 /// Emits the body of the kernel.
 class RowEmitter {
@@ -70,13 +80,16 @@ private:
   Value getInitial(const RowMember &member, NestEmitter &nest, unsigned output);
   SmallVector<Value> getInitials(const RowMember &member, NestEmitter &nest);
   void takeValues(const RowMember &member, linalg::LinalgOp op);
+  int64_t planWidth(const RowMember &member, linalg::LinalgOp op,
+                    const NestPlan &nest);
+  scf::ForOp emitLoop(NestEmitter &nest, const InnerLoops &inner,
+                      ValueRange initial);
   SmallVector<Value> emitReduction(const RowMember &member, linalg::LinalgOp op,
-                                   NestEmitter &nest,
-                                   ArrayRef<unsigned> innerGroups);
+                                   NestEmitter &nest, const InnerLoops &inner);
   SmallVector<Value> emitShare(linalg::LinalgOp op, NestEmitter &nest,
-                               ArrayRef<unsigned> innerGroups);
+                               const InnerLoops &inner);
   void emitElements(const RowMember &member, NestEmitter &nest,
-                    ArrayRef<unsigned> innerGroups);
+                    const InnerLoops &inner);
   void storeValues(const RowMember &member, NestEmitter &nest,
                    ArrayRef<Value> results);
   void waitForReads(ArrayRef<Value> slots);
@@ -198,6 +211,22 @@ NestPlan RowEmitter::planNest(const RowMember &member, linalg::LinalgOp op,
   return nest;
 }
 
+/// As many neighbours as leave none of the row's threads without any. Where few
+/// threads have a row it is a line of the cache or less, which the first access
+/// brings: larger ones would only take registers.
+int64_t RowEmitter::planWidth(const RowMember &member, linalg::LinalgOp op,
+                              const NestPlan &nest) {
+  constexpr int64_t kLeastSharers = 8;
+  if (!plan.sharersAreNeighbours || plan.threadsPerRow < kLeastSharers ||
+      member.innerLoops.empty())
+    return 1;
+  int64_t width = chooseWidth(op, nest.groups.back());
+  std::optional<int64_t> length = getKnownProduct(op, member.innerLoops);
+  while (width > 1 && (!length || width * plan.threadsPerRow > *length))
+    width /= 2;
+  return width;
+}
+
 void RowEmitter::emitMember(const RowMember &member,
                             ArrayRef<OpFoldResult> memberSizes) {
   loc = member.op->getLoc();
@@ -212,17 +241,21 @@ void RowEmitter::emitMember(const RowMember &member,
   unsigned numRowGroups = 0;
   NestPlan nestPlan = planNest(member, op, numRowGroups);
   takeValues(member, op);
+  InnerLoops inner;
+  inner.width = planWidth(member, op, nestPlan);
+  if (inner.width > 1)
+    assumeAlignment(builder, op, nestPlan.groups.back().back(), inner.width);
   NestEmitter nest(builder, op, {}, nestPlan, memberSizes, reassociate);
-  SmallVector<unsigned> rowGroups, innerGroups;
+  SmallVector<unsigned> rowGroups;
   for (unsigned i = 0; i < nestPlan.groups.size(); ++i)
-    (i < numRowGroups ? rowGroups : innerGroups).push_back(i);
+    (i < numRowGroups ? rowGroups : inner.groups).push_back(i);
   nest.setIterations(row, rowGroups);
   if (member.reduces)
-    storeValues(member, nest, emitReduction(member, op, nest, innerGroups));
+    storeValues(member, nest, emitReduction(member, op, nest, inner));
   else if (member.innerLoops.empty())
     storeValues(member, nest, nest.emitBody(getInitials(member, nest)));
   else
-    emitElements(member, nest, innerGroups);
+    emitElements(member, nest, inner);
   builder.setInsertionPointAfter(op);
   op->erase();
 }
@@ -258,21 +291,39 @@ SmallVector<Value> RowEmitter::getInitials(const RowMember &member,
   return initials;
 }
 
+/// Emits the loop over a thread's elements. In it they begin with the present
+/// iteration.
+scf::ForOp RowEmitter::emitLoop(NestEmitter &nest, const InnerLoops &inner,
+                                ValueRange initial) {
+  Value length = arith::SelectOp::create(
+      builder, loc, inside, nest.getProduct(inner.groups), nest.getZero());
+  Value first = sharer;
+  if (inner.width > 1)
+    first = arith::MulIOp::create(builder, loc, first, constant(inner.width),
+                                  arith::IntegerOverflowFlags::nsw);
+  auto loop =
+      scf::ForOp::create(builder, loc, first, length,
+                         constant(plan.threadsPerRow * inner.width), initial);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(loop.getBody());
+  nest.setIterations(loop.getInductionVar(), inner.groups);
+  return loop;
+}
+
 SmallVector<Value> RowEmitter::emitShare(linalg::LinalgOp op, NestEmitter &nest,
-                                         ArrayRef<unsigned> innerGroups) {
+                                         const InnerLoops &inner) {
   SmallVector<Value> neutral;
   for (Operation *combiner : getFreeCombiners(op))
     neutral.push_back(createNeutralShare(builder, loc, combiner));
-  Value length = arith::SelectOp::create(
-      builder, loc, inside, nest.getProduct(innerGroups), nest.getZero());
-  auto loop = scf::ForOp::create(builder, loc, sharer, length,
-                                 constant(plan.threadsPerRow), neutral);
+  scf::ForOp loop = emitLoop(nest, inner, neutral);
   OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToStart(loop.getBody());
-  nest.setIterations(loop.getInductionVar(), innerGroups);
-  scf::YieldOp::create(builder, loc, nest.emitBody(loop.getRegionIterArgs()));
-  for (unsigned inner : innerGroups)
-    nest.setIteration(inner, nest.getZero());
+  builder.setInsertionPointToEnd(loop.getBody());
+  scf::YieldOp::create(builder, loc,
+                       nest.accumulateNeighbours(inner.groups.back(),
+                                                 inner.width,
+                                                 loop.getRegionIterArgs()));
+  for (unsigned group : inner.groups)
+    nest.setIteration(group, nest.getZero());
   return loop.getResults();
 }
 
@@ -280,8 +331,8 @@ SmallVector<Value> RowEmitter::emitShare(linalg::LinalgOp op, NestEmitter &nest,
 SmallVector<Value> RowEmitter::emitReduction(const RowMember &member,
                                              linalg::LinalgOp op,
                                              NestEmitter &nest,
-                                             ArrayRef<unsigned> innerGroups) {
-  SmallVector<Value> results = emitShare(op, nest, innerGroups);
+                                             const InnerLoops &inner) {
+  SmallVector<Value> results = emitShare(op, nest, inner);
   SmallVector<Operation *> combiners = getFreeCombiners(op);
   if (plan.threadsPerRow > 1) {
     ArrayRef<BlockArgument> memory = shared.take_front(results.size());
@@ -305,19 +356,14 @@ SmallVector<Value> RowEmitter::emitReduction(const RowMember &member,
 
 /// Emits an operation on the elements of the row.
 void RowEmitter::emitElements(const RowMember &member, NestEmitter &nest,
-                              ArrayRef<unsigned> innerGroups) {
+                              const InnerLoops &inner) {
   for (Value slot : getSlotsWritten(member))
     written.insert(slot);
-  Value length = arith::SelectOp::create(
-      builder, loc, inside, nest.getProduct(innerGroups), nest.getZero());
-  auto loop = scf::ForOp::create(builder, loc, sharer, length,
-                                 constant(plan.threadsPerRow));
+  scf::ForOp loop = emitLoop(nest, inner, {});
   OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToStart(loop.getBody());
-  nest.setIterations(loop.getInductionVar(), innerGroups);
-  SmallVector<Value> results = nest.emitBody(getInitials(member, nest));
-  for (auto [output, result] : llvm::enumerate(results))
-    nest.storeOutput(output, result);
+  builder.setInsertionPoint(loop.getBody()->getTerminator());
+  nest.emitNeighbours(inner.groups.back(), inner.width,
+                      [&] { return getInitials(member, nest); });
 }
 
 /// Keeps values of the row, and lets its first thread write them.

@@ -286,6 +286,51 @@ void NestEmitter::emitLoops(unsigned group) {
     storeOutput(output, result);
 }
 
+/// What `load` gives in each of the iterations.
+SmallVector<SmallVector<Value>>
+NestEmitter::loadNeighbours(unsigned group, int64_t number,
+                            llvm::function_ref<SmallVector<Value>()> load) {
+  Value first = getIteration(group);
+  SmallVector<SmallVector<Value>> values;
+  for (int64_t i = 0; i < number; ++i) {
+    setIteration(group, first, i);
+    values.push_back(load());
+  }
+  setIteration(group, first);
+  return values;
+}
+
+void NestEmitter::emitNeighbours(
+    unsigned group, int64_t number,
+    llvm::function_ref<SmallVector<Value>()> getInitials) {
+  auto inputs = loadNeighbours(group, number, [&] { return loadInputs(); });
+  auto initials = loadNeighbours(group, number, getInitials);
+  Value first = getIteration(group);
+  SmallVector<SmallVector<Value>> results;
+  for (int64_t i = 0; i < number; ++i) {
+    setIteration(group, first, i);
+    results.push_back(emitBody(initials[i], inputs[i]));
+  }
+  for (auto [i, yielded] : llvm::enumerate(results)) {
+    setIteration(group, first, i);
+    for (auto [output, value] : llvm::enumerate(yielded))
+      storeOutput(output, value);
+  }
+}
+
+SmallVector<Value> NestEmitter::accumulateNeighbours(unsigned group,
+                                                     int64_t number,
+                                                     ValueRange accumulators) {
+  auto inputs = loadNeighbours(group, number, [&] { return loadInputs(); });
+  Value first = getIteration(group);
+  SmallVector<Value> values(accumulators);
+  for (int64_t i = 0; i < number; ++i) {
+    setIteration(group, first, i);
+    values = emitBody(values, inputs[i]);
+  }
+  return values;
+}
+
 /// Nests of short loops would be unrolled to blocks of thousands of
 /// instructions, on which LLVM takes seconds.
 void NestEmitter::limitUnrolling(scf::ForOp loop, unsigned group) {
@@ -316,15 +361,23 @@ SmallVector<Value> NestEmitter::emitAccumulation(unsigned group,
   return loop.getResults();
 }
 
-/// Emits one iteration; returns what it yields.
-SmallVector<Value> NestEmitter::emitBody(ValueRange accumulators) {
+SmallVector<Value> NestEmitter::loadInputs() {
+  SmallVector<Value> inputs;
+  for (OpOperand *input : op.getDpsInputOperands()) {
+    bool isUsed = !op.getMatchingBlockArgument(input).use_empty();
+    inputs.push_back(isUsed ? load(accesses[input->getOperandNumber()])
+                            : Value());
+  }
+  return inputs;
+}
+
+SmallVector<Value> NestEmitter::emitBody(ValueRange accumulators,
+                                         ArrayRef<Value> inputs) {
   IRMapping mapping;
   Block *body = op.getBlock();
-  for (OpOperand *input : op.getDpsInputOperands()) {
-    BlockArgument arg = op.getMatchingBlockArgument(input);
-    if (!arg.use_empty())
-      mapping.map(arg, load(accesses[input->getOperandNumber()]));
-  }
+  for (auto [arg, value] : llvm::zip_equal(op.getRegionInputArgs(), inputs))
+    if (value)
+      mapping.map(arg, value);
   for (auto [arg, value] : llvm::zip(op.getRegionOutputArgs(), accumulators))
     if (value)
       mapping.map(arg, value);

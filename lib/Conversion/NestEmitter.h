@@ -50,7 +50,24 @@ public:
   void emitLoops(unsigned group);
 
   /// Emits one iteration; returns what it yields.
-  SmallVector<Value> emitBody(ValueRange accumulators);
+  SmallVector<Value> emitBody(ValueRange accumulators) {
+    return emitBody(accumulators, loadInputs());
+  }
+  /// The same of inputs that were loaded before, with the same iteration.
+  SmallVector<Value> emitBody(ValueRange accumulators, ArrayRef<Value> inputs);
+  /// Null for those that the body doesn't look at.
+  SmallVector<Value> loadInputs();
+
+  /// Emits that many iterations of `group`, from its present one on, and stores
+  /// what they yield: loads come before all else, and stores after it.
+  /// `getInitials` gives what the outputs of an iteration start from.
+  void emitNeighbours(unsigned group, int64_t number,
+                      llvm::function_ref<SmallVector<Value>()> getInitials);
+  /// Emits that many iterations of `group`, each of which goes on with what the
+  /// one before yields; loads come before all else. Returns what the last one
+  /// yields.
+  SmallVector<Value> accumulateNeighbours(unsigned group, int64_t number,
+                                          ValueRange accumulators);
 
   Value getBound(unsigned group) const { return bounds[group]; }
   /// Iteration `first` plus `more`. Addresses are that of the first plus a
@@ -88,6 +105,9 @@ private:
   Access makeAccess(OpOperand &operand);
   Value makeFlat(Value buffer, AffineMap map, const Strides &strides);
   OpFoldResult getSpan(const Strides &strides);
+  SmallVector<SmallVector<Value>>
+  loadNeighbours(unsigned group, int64_t number,
+                 llvm::function_ref<SmallVector<Value>()> load);
   SmallVector<Value> emitAccumulation(unsigned group, ValueRange accumulators);
   void limitUnrolling(scf::ForOp loop, unsigned group);
   void cloneBody(IRMapping &mapping);

@@ -14,6 +14,7 @@
 #include "Tofu/Dialect/Combiners.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 
 using namespace mlir;
 using namespace mlir::tofu;
@@ -180,15 +181,8 @@ static bool isAligned(linalg::LinalgOp op, OpOperand &operand,
   });
 }
 
-/// How many elements a thread should have: as many as an access to memory takes
-/// together, at most 16 bytes, where all operands have them next to each other
-/// or the same for all.
-static int64_t chooseElementsPerThread(linalg::LinalgOp op,
-                                       const NestPlan &nest) {
+int64_t tofu::chooseWidth(linalg::LinalgOp op, ArrayRef<unsigned> group) {
   constexpr int64_t kAccessBytes = 16, kMost = 8;
-  if (nest.groups.empty() || !Assertions(op).empty())
-    return 1;
-  ArrayRef<unsigned> group = nest.groups.back();
   int64_t most = 0;
   SmallVector<OpOperand *> accessed;
   for (OpOperand &operand : op->getOpOperands()) {
@@ -207,18 +201,44 @@ static int64_t chooseElementsPerThread(linalg::LinalgOp op,
     most = std::max(most, getElementBytes(type.getElementType()));
     accessed.push_back(&operand);
   }
-  if (most == 0)
+  std::optional<int64_t> inGroup = getKnownProduct(op, group);
+  if (most == 0 || !inGroup)
     return 1;
   int64_t width = std::min(kAccessBytes / most, kMost);
-  std::optional<int64_t> inGroup = getKnownProduct(op, group);
-  std::optional<int64_t> inAll =
+  auto fits = [&](OpOperand *operand) {
+    return isAligned(op, *operand, group, width);
+  };
+  while (width > 1 && (*inGroup % width != 0 || !llvm::all_of(accessed, fits)))
+    width /= 2;
+  return std::max<int64_t>(width, 1);
+}
+
+/// How many neighbours a thread should have: those that are accessed together,
+/// where there are enough for all threads of a device.
+static int64_t chooseElementsPerThread(linalg::LinalgOp op,
+                                       const NestPlan &nest) {
+  if (nest.groups.empty() || !Assertions(op).empty())
+    return 1;
+  int64_t width = chooseWidth(op, nest.groups.back());
+  std::optional<int64_t> all =
       getKnownProduct(op, llvm::to_vector(llvm::seq(0u, op.getNumLoops())));
-  bool areMany = inGroup && inAll && width > 1 && *inGroup % width == 0 &&
-                 *inAll / width >= kManyElements &&
-                 llvm::all_of(accessed, [&](OpOperand *operand) {
-                   return isAligned(op, *operand, group, width);
-                 });
-  return areMany ? width : 1;
+  return all && *all / width >= kManyElements ? width : 1;
+}
+
+void tofu::assumeAlignment(OpBuilder &builder, linalg::LinalgOp op,
+                           unsigned loop, int64_t width) {
+  llvm::SmallDenseMap<Value, Value> assumed;
+  for (OpOperand &operand : op->getOpOperands()) {
+    auto type = dyn_cast<MemRefType>(operand.get().getType());
+    if (!type || getLoopStrides(op, &operand)[loop] == 0)
+      continue;
+    Value &known = assumed[operand.get()];
+    if (!known)
+      known = memref::AssumeAlignmentOp::create(
+          builder, op.getLoc(), operand.get(),
+          width * getElementBytes(type.getElementType()));
+    operand.set(known);
+  }
 }
 
 ThreadPlan tofu::planThreads(linalg::LinalgOp op, bool reassociate) {

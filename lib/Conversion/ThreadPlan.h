@@ -59,6 +59,18 @@ int64_t chooseSharers(std::optional<int64_t> reductions,
 void arrangeForNeighbours(linalg::LinalgOp op,
                           SmallVectorImpl<unsigned> &loops);
 
+/// How many neighbours along `group`, which loops of `op` on buffers are as
+/// one, an access to memory takes together: a power of two that divides their
+/// number, at most 16 bytes of any operand, where all operands have them next
+/// to each other or the same for all; else 1.
+int64_t chooseWidth(linalg::LinalgOp op, ArrayRef<unsigned> group);
+
+/// Lets `width` neighbours along `loop`, the last one of such a group, be
+/// accessed together by `op`, in a kernel. All memory is aligned to 16 bytes
+/// (Runtime.h).
+void assumeAlignment(OpBuilder &builder, linalg::LinalgOp op, unsigned loop,
+                     int64_t width);
+
 /// Plans the kernel of `op`, on buffers. `reassociate`: sums and products of
 /// floats may be shared as well.
 ThreadPlan planThreads(linalg::LinalgOp op, bool reassociate);

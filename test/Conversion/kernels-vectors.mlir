@@ -8,6 +8,13 @@
 // RUN: sed s/TYPE/f32/g %s | tofu-opt --tofu-to-gpu | FileCheck %s
 // RUN: sed s/TYPE/bf16/g %s | tofu-opt --tofu-to-gpu | FileCheck %s
 
+// Rows of an even number of f32 are no multiple of four, but of two.
+// RUN: sed 's/TYPE/f32/g; s/1024/1026/g' %s | tofu-opt --tofu-to-gpu | FileCheck %s --check-prefix=HALF
+// HALF:       .visible .entry kernel(
+// HALF-SAME:  ld.global.nc.v2.b32
+// HALF-SAME:  ld.global.nc.v2.b32
+// HALF-SAME:  st.global.v2.b32
+
 // CHECK:      .visible .entry kernel(
 // CHECK-SAME: ld.global.nc.v4.b32
 // CHECK-SAME: ld.global.nc.v4.b32

@@ -172,27 +172,33 @@ func.func @few(%a: tensor<4x300000xf32>) -> tensor<4x300000xf32> {
 // CHECK:          arith.addf
 
 // Rows of 100 elements are shared by 16 threads, of which a block has 16 rows.
-// All threads of a row have its values: they load what the first one has.
+// All threads of a row have its values: they load what the first one has. Of its
+// elements each has four neighbours at a time.
 // GPU-LABEL: gpu.func @kernel(
 // GPU-SAME:    %[[A:.*]]: memref<64x100xf32> {llvm.noalias}, %[[OUT:.*]]: memref<64x100xf32> {llvm.noalias})
 // GPU-SAME:    workgroup(%[[MAXIMA:.*]] : memref<256xf32, #gpu.address_space<workgroup>>, %[[SUMS:.*]] : memref<256xf32, #gpu.address_space<workgroup>>)
 // GPU-NOT:     memref.alloc
 // GPU:         %[[THREAD:.*]] = gpu.thread_id x
 // GPU:         %[[SHARER:.*]] = arith.remui %[[THREAD]], %c16{{.*}}
-// GPU:         scf.for %{{.*}} = %[[SHARER]] to
-// GPU:           arith.maxnumf
+// GPU:         memref.assume_alignment %[[A]], 16
+// GPU:         %[[LENGTH:.*]] = arith.select %{{.*}}, %c100
+// GPU:         %[[FIRST:.*]] = arith.muli %[[SHARER]], %c4
+// GPU:         scf.for %[[I:.*]] = %[[FIRST]] to %[[LENGTH]] step %c64
+// GPU-COUNT-4:   memref.load
+// GPU-COUNT-4:   arith.maxnumf
+// GPU-NOT:       arith.maxnumf
 // GPU:         gpu.barrier
 // GPU:         %[[PLACE:.*]] = arith.subi %[[THREAD]],
 // GPU-NEXT:    %[[SHARED_MAX:.*]] = memref.load %[[MAXIMA]][%[[PLACE]]]
 // GPU-NEXT:    %[[MAX:.*]] = arith.maxnumf %[[SHARED_MAX]], %cst
-// GPU:         scf.for %{{.*}} = %[[SHARER]] to
+// GPU:         scf.for
 // GPU:           arith.subf %{{.*}}, %[[MAX]]
 // GPU-NEXT:      math.exp
 // GPU:         memref.load %[[SUMS]]
-// GPU:         scf.for %{{.*}} = %[[SHARER]] to
-// GPU:           arith.subf %{{.*}}, %[[MAX]]
-// GPU:           arith.divf
-// GPU:             memref.store
+// GPU:         scf.for
+// GPU-COUNT-4:   arith.divf
+// GPU-COUNT-4:   memref.store
+// GPU-NOT:       memref.store
 // GPU:         gpu.return
 // GPU-LABEL: func.func private @kernel(
 // GPU-NOT:     tofu.row_loops

@@ -650,8 +650,9 @@ def LowerKernelsToGpu
   let description = [{
     Each element of the outputs gets a thread, in blocks of 256; neighbouring
     threads have neighbouring elements. Where elements are many and lie side by
-    side in all operands, a thread gets as many as 16 bytes hold, and loads all of
-    them before it stores any. Long reductions whose parts may be combined
+    side in all operands, a thread gets as many as 16 bytes hold, or half of these, or
+    a quarter, where sizes are multiples of that only, and loads all of them before it
+    computes and stores any. Long reductions whose parts may be combined
     in any order are shared by several threads of a block, which combine in
     workgroup memory, always in the same order: all of a block where the
     reduction runs through contiguous memory, else 8. Those of few elements
@@ -664,7 +665,9 @@ def LowerKernelsToGpu
     threads of a row, up to all of a block, do one operation after the other. A
     value per row stays in registers; each thread of the row has it. Elements of
     rows are read again by each operation that needs them: the block has read them
-    just before, so they mostly come from the caches, and rows may have any length. A
+    just before, so they mostly come from the caches, and rows may have any length.
+    Where eight threads or more have a row whose elements lie side by side, each gets
+    as many of them at a time as above, but never so many that threads go without. A
     failed assertion leaves its number in memory, which the host looks at.
 
     Before: linalg on buffers. After: `gpu.launch_func` in their place, a

@@ -42,11 +42,11 @@ Value tofu::createNeutralShare(OpBuilder &builder, Location loc,
       FloatAttr::get(real, APFloat::getNaN(real.getFloatSemantics())));
 }
 
-MemRefType tofu::getSharedType(Type type) {
+MemRefType tofu::getSharedType(Type type, bool isPerWarp) {
   auto space = gpu::AddressSpaceAttr::get(
       type.getContext(), gpu::GPUDialect::getWorkgroupAddressSpace());
-  return MemRefType::get({kBlockSize}, type, MemRefLayoutAttrInterface(),
-                         space);
+  int64_t places = isPerWarp ? kBlockSize / kWarpSize : kBlockSize;
+  return MemRefType::get({places}, type, MemRefLayoutAttrInterface(), space);
 }
 
 void tofu::combineShares(OpBuilder &builder, linalg::LinalgOp op,
@@ -75,6 +75,87 @@ void tofu::combineShares(OpBuilder &builder, linalg::LinalgOp op,
           thread.number);
     }
   }
+}
+
+bool tofu::canShuffleShares(linalg::LinalgOp op) {
+  return llvm::all_of(op.getRegionOutputArgs(), [](BlockArgument arg) {
+    return arg.getType().isF32() || arg.getType().isInteger(32);
+  });
+}
+
+/// A value of another thread of the warp: that whose number in it is `number`,
+/// or which is so many further on; the thread's own if there is none. All
+/// threads of the warp take part.
+static Value shuffle(OpBuilder &builder, Location loc, Value value,
+                     gpu::ShuffleMode mode, Value number) {
+  Value width = arith::ConstantIntOp::create(builder, loc, kWarpSize, 32);
+  return gpu::ShuffleOp::create(builder, loc, value, number, width, mode)
+      .getShuffleResult();
+}
+
+/// Of threads that share, the first one has what all have together once each
+/// has added what is further on, whatever the last ones get from others. All
+/// take it from the first.
+static void combineInWarp(OpBuilder &builder, linalg::LinalgOp op,
+                          ArrayRef<Operation *> combiners,
+                          MutableArrayRef<Value> shares,
+                          const SharingThread &thread, int64_t numSharers) {
+  Location loc = op.getLoc();
+  for (int64_t half = numSharers / 2; half > 0; half /= 2) {
+    Value distance = arith::ConstantIntOp::create(builder, loc, half, 32);
+    for (auto [output, share] : llvm::enumerate(shares)) {
+      Value other =
+          shuffle(builder, loc, share, gpu::ShuffleMode::DOWN, distance);
+      share =
+          cloneCombiner(builder, op, combiners[output], output, share, other);
+    }
+  }
+  Value first =
+      arith::SubIOp::create(builder, loc, thread.number, thread.sharer);
+  Value lane = arith::RemUIOp::create(
+      builder, loc, first,
+      arith::ConstantIndexOp::create(builder, loc, kWarpSize));
+  lane = arith::IndexCastOp::create(builder, loc, builder.getI32Type(), lane);
+  for (Value &share : shares)
+    share = shuffle(builder, loc, share, gpu::ShuffleMode::IDX, lane);
+}
+
+SmallVector<Value> tofu::shuffleShares(OpBuilder &builder, linalg::LinalgOp op,
+                                       ArrayRef<Operation *> combiners,
+                                       ArrayRef<Value> shares,
+                                       ArrayRef<BlockArgument> memory,
+                                       const SharingThread &thread,
+                                       int64_t numSharers) {
+  Location loc = op.getLoc();
+  auto constant = [&](int64_t value) {
+    return arith::ConstantIndexOp::create(builder, loc, value);
+  };
+  SmallVector<Value> results(shares);
+  combineInWarp(builder, op, combiners, results, thread,
+                std::min(numSharers, kWarpSize));
+  if (numSharers <= kWarpSize)
+    return results;
+  // All threads of a warp have the same to store.
+  Value warp =
+      arith::DivUIOp::create(builder, loc, thread.number, constant(kWarpSize));
+  for (auto [result, places] : llvm::zip_equal(results, memory))
+    memref::StoreOp::create(builder, loc, result, places, warp);
+  gpu::BarrierOp::create(builder, loc);
+  Value first = arith::DivUIOp::create(
+      builder, loc,
+      arith::SubIOp::create(builder, loc, thread.number, thread.sharer),
+      constant(kWarpSize));
+  for (auto [output, places] : llvm::enumerate(memory)) {
+    results[output] = memref::LoadOp::create(builder, loc, places, first);
+    for (int64_t i = 1; i < numSharers / kWarpSize; ++i) {
+      Value next = memref::LoadOp::create(
+          builder, loc, places,
+          arith::AddIOp::create(builder, loc, first, constant(i)).getResult());
+      results[output] = cloneCombiner(builder, op, combiners[output], output,
+                                      results[output], next);
+    }
+  }
+  return results;
 }
 
 bool tofu::isConstantInKernel(Value value) {

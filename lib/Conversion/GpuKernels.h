@@ -28,8 +28,12 @@ Value cloneCombiner(OpBuilder &builder, linalg::LinalgOp op,
 /// What a thread's share of a reduction starts from.
 Value createNeutralShare(OpBuilder &builder, Location loc, Operation *combiner);
 
-/// A place in the block's memory for each of its threads.
-MemRefType getSharedType(Type type);
+/// Threads that exchange registers.
+inline constexpr int64_t kWarpSize = 32;
+
+/// A place in the block's memory for each of its threads, or for each of its
+/// warps.
+MemRefType getSharedType(Type type, bool isPerWarp = false);
 
 /// A thread of a block: its number, that among those which share a reduction,
 /// and how far apart the numbers of these are.
@@ -44,6 +48,20 @@ void combineShares(OpBuilder &builder, linalg::LinalgOp op,
                    ArrayRef<Operation *> combiners,
                    ArrayRef<BlockArgument> memory, const SharingThread &thread,
                    int64_t numSharers);
+
+/// True if threads can exchange shares of the reductions of `op` as registers.
+bool canShuffleShares(linalg::LinalgOp op);
+
+/// Combines the shares of each reduction, of threads that are neighbours:
+/// exchanges registers within a warp, and then, if there are several warps,
+/// what each of these has in `memory`, which has a place for each. Returns what
+/// all threads have then, to the bit.
+SmallVector<Value> shuffleShares(OpBuilder &builder, linalg::LinalgOp op,
+                                 ArrayRef<Operation *> combiners,
+                                 ArrayRef<Value> shares,
+                                 ArrayRef<BlockArgument> memory,
+                                 const SharingThread &thread,
+                                 int64_t numSharers);
 
 //===----------------------------------------------------------------------===//
 // Kernels

@@ -37,6 +37,17 @@ static bool isInRegisters(Value slot) {
   return isa_and_nonnull<memref::AllocOp>(slot.getDefiningOp());
 }
 
+/// True if the threads of a row combine their shares of `op` as registers.
+static bool shuffles(linalg::LinalgOp op, const RowPlan &plan) {
+  return plan.sharersAreNeighbours && canShuffleShares(op);
+}
+
+/// How many places in memory of the block `op` needs, of each type.
+static int64_t countSharedMemory(linalg::LinalgOp op, const RowPlan &plan) {
+  bool isOneWarp = plan.threadsPerRow <= kWarpSize;
+  return shuffles(op, plan) && isOneWarp ? 0 : op.getNumDpsInits();
+}
+
 //===----------------------------------------------------------------------===//
 // The kernel
 //===----------------------------------------------------------------------===//
@@ -88,6 +99,9 @@ private:
                                    NestEmitter &nest, const InnerLoops &inner);
   SmallVector<Value> emitShare(linalg::LinalgOp op, NestEmitter &nest,
                                const InnerLoops &inner);
+  SmallVector<Value> combineShares(linalg::LinalgOp op,
+                                   ArrayRef<Operation *> combiners,
+                                   ArrayRef<Value> shares);
   void emitElements(const RowMember &member, NestEmitter &nest,
                     const InnerLoops &inner);
   void storeValues(const RowMember &member, NestEmitter &nest,
@@ -95,6 +109,10 @@ private:
   void waitForReads(ArrayRef<Value> slots);
   SmallVector<Value> waitForWrites(const RowMember &member);
   void wait();
+  void forgetAccesses() {
+    read.clear();
+    written.clear();
+  }
 
   OpBuilder &builder;
   Location loc;
@@ -139,8 +157,7 @@ static SmallVector<Value> getSlotsWritten(const RowMember &member) {
 void RowEmitter::wait() {
   if (plan.threadsPerRow > 1)
     gpu::BarrierOp::create(builder, loc);
-  read.clear();
-  written.clear();
+  forgetAccesses();
 }
 
 /// Waits until no thread of the row needs any more what is in `slots`.
@@ -327,6 +344,35 @@ SmallVector<Value> RowEmitter::emitShare(linalg::LinalgOp op, NestEmitter &nest,
   return loop.getResults();
 }
 
+/// Combines what the threads of a row have; all of them get it.
+SmallVector<Value> RowEmitter::combineShares(linalg::LinalgOp op,
+                                             ArrayRef<Operation *> combiners,
+                                             ArrayRef<Value> shares) {
+  ArrayRef<BlockArgument> memory =
+      shared.take_front(countSharedMemory(op, plan));
+  shared = shared.drop_front(memory.size());
+  SharingThread sharing = {thread, sharer, getStep()};
+  if (shuffles(op, plan)) {
+    SmallVector<Value> results = shuffleShares(
+        builder, op, combiners, shares, memory, sharing, plan.threadsPerRow);
+    // The barrier was one for all memory.
+    if (!memory.empty())
+      forgetAccesses();
+    return results;
+  }
+  for (auto [share, places] : llvm::zip_equal(shares, memory))
+    memref::StoreOp::create(builder, loc, share, places, thread);
+  tofu::combineShares(builder, op, combiners, memory, sharing,
+                      plan.threadsPerRow);
+  wait();
+  Value first = arith::SubIOp::create(
+      builder, loc, thread,
+      arith::MulIOp::create(builder, loc, sharer, constant(getStep())));
+  return llvm::map_to_vector(memory, [&](Value places) -> Value {
+    return memref::LoadOp::create(builder, loc, places, first);
+  });
+}
+
 /// Emits a reduction, whose results all threads of the row have.
 SmallVector<Value> RowEmitter::emitReduction(const RowMember &member,
                                              linalg::LinalgOp op,
@@ -334,20 +380,8 @@ SmallVector<Value> RowEmitter::emitReduction(const RowMember &member,
                                              const InnerLoops &inner) {
   SmallVector<Value> results = emitShare(op, nest, inner);
   SmallVector<Operation *> combiners = getFreeCombiners(op);
-  if (plan.threadsPerRow > 1) {
-    ArrayRef<BlockArgument> memory = shared.take_front(results.size());
-    shared = shared.drop_front(results.size());
-    for (auto [share, places] : llvm::zip_equal(results, memory))
-      memref::StoreOp::create(builder, loc, share, places, thread);
-    combineShares(builder, op, combiners, memory, {thread, sharer, getStep()},
-                  plan.threadsPerRow);
-    wait();
-    Value first = arith::SubIOp::create(
-        builder, loc, thread,
-        arith::MulIOp::create(builder, loc, sharer, constant(getStep())));
-    for (auto [result, places] : llvm::zip_equal(results, memory))
-      result = memref::LoadOp::create(builder, loc, places, first);
-  }
+  if (plan.threadsPerRow > 1)
+    results = combineShares(op, combiners, results);
   for (auto [i, result] : llvm::enumerate(results))
     result = cloneCombiner(builder, op, combiners[i], i,
                            getInitial(member, nest, i), result);
@@ -533,12 +567,14 @@ void RowLauncher::collectArguments() {
 
 SmallVector<Type> RowLauncher::getSharedTypes(const RowGroup &group) {
   SmallVector<Type> types;
-  if (group.plan().threadsPerRow == 1)
+  RowPlan plan = group.plan();
+  if (plan.threadsPerRow == 1)
     return types;
   for (RowMember member : group.getMembers())
-    if (member.reduces)
+    if (member.reduces && countSharedMemory(member.op, plan))
       for (BlockArgument arg : member.op.getRegionOutputArgs())
-        types.push_back(getSharedType(arg.getType()));
+        types.push_back(
+            getSharedType(arg.getType(), shuffles(member.op, plan)));
   return types;
 }
 

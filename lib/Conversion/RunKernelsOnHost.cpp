@@ -9,10 +9,12 @@
 // Within a block, all threads go from one barrier to the next before any goes
 // on: there is a loop over threads for each part of the kernel between two.
 // What a thread hands from one part to another is in an array with a place for
-// each thread.
+// each thread. What it has from another thread by a shuffle is in such an array
+// as well, for which the shuffle begins a part.
 //
 //===----------------------------------------------------------------------===//
 
+#include "GpuKernels.h"
 #include "KernelRecords.h"
 #include "Tofu/Conversion/Passes.h"
 
@@ -60,6 +62,8 @@ private:
   LogicalResult makeArrays(ArrayRef<Part> parts);
   SetVector<Value> getOperands(const Part &part);
   void loadHanded(const Part &part);
+  Value getOther(gpu::ShuffleOp shuffle);
+  void loadFromOther(gpu::ShuffleOp shuffle);
   void clone(Operation *op);
   Value constant(int64_t value) {
     return arith::ConstantIndexOp::create(builder, loc, value);
@@ -80,6 +84,13 @@ private:
 
 } // namespace
 
+static bool isKnown(gpu::ShuffleOp shuffle) {
+  gpu::ShuffleMode mode = shuffle.getMode();
+  return getConstantIntValue(shuffle.getWidth()) == kWarpSize &&
+         (mode == gpu::ShuffleMode::DOWN || mode == gpu::ShuffleMode::IDX) &&
+         shuffle.getValid().use_empty();
+}
+
 LogicalResult HostKernel::verify() {
   if (!kernel.getBody().hasOneBlock())
     return kernel.emitOpError("has several blocks");
@@ -90,10 +101,19 @@ LogicalResult HostKernel::verify() {
   for (Type type : kernel.getFunctionType().getInputs())
     if (!types.convertType(type) || isa<BaseMemRefType>(type))
       return kernel.emitOpError() << "has an argument of type " << type;
-  WalkResult result = kernel.walk([&](gpu::BarrierOp barrier) {
-    if (barrier->getParentOp() == kernel)
+  WalkResult result = kernel.walk([&](Operation *op) {
+    auto shuffle = dyn_cast<gpu::ShuffleOp>(op);
+    if (!shuffle && !isa<gpu::BarrierOp>(op))
       return WalkResult::advance();
-    barrier.emitOpError("is within control flow");
+    if (op->getParentOp() != kernel) {
+      op->emitOpError("is within control flow");
+      return WalkResult::interrupt();
+    }
+    if (!shuffle || isKnown(shuffle))
+      return WalkResult::advance();
+    shuffle.emitOpError("isn't of all threads of a warp of 32, is of another "
+                        "mode than down and idx, or says whether the result is "
+                        "valid");
     return WalkResult::interrupt();
   });
   return failure(result.wasInterrupted());
@@ -172,6 +192,9 @@ SmallVector<HostKernel::Part> HostKernel::splitAtBarriers() {
   for (Operation &op : kernel.getBody().front().without_terminator()) {
     if (isa<gpu::BarrierOp>(op)) {
       parts.emplace_back();
+    } else if (isa<gpu::ShuffleOp>(op)) {
+      parts.emplace_back().push_back(&op);
+      ofThread.insert(op.result_begin(), op.result_end());
     } else if (isSameForAll(&op)) {
       clone(&op);
     } else {
@@ -262,12 +285,44 @@ void HostKernel::buildPart(const Part &part) {
         thread[i]);
   loadHanded(part);
   for (Operation *op : part) {
-    clone(op);
+    if (auto shuffle = dyn_cast<gpu::ShuffleOp>(op))
+      loadFromOther(shuffle);
+    else
+      clone(op);
     for (Value result : op->getResults())
       if (Value array = arrays.lookup(result))
         memref::StoreOp::create(builder, loc, mapping.lookup(result), array,
                                 place);
   }
+}
+
+/// Where the thread is whose value a shuffle gives: of the warp's, that of a
+/// number, or one that is further on, if there is one.
+Value HostKernel::getOther(gpu::ShuffleOp shuffle) {
+  Value number =
+      arith::IndexCastOp::create(builder, loc, builder.getIndexType(),
+                                 mapping.lookupOrDefault(shuffle.getOffset()));
+  Value size = constant(kWarpSize);
+  Value lane = arith::RemUIOp::create(builder, loc, place, size);
+  if (shuffle.getMode() == gpu::ShuffleMode::IDX)
+    return arith::AddIOp::create(
+        builder, loc, arith::SubIOp::create(builder, loc, place, lane), number);
+  Value further = arith::AddIOp::create(builder, loc, lane, number);
+  Value isThere = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult,
+                                        further, size);
+  return arith::SelectOp::create(
+      builder, loc, isThere, arith::AddIOp::create(builder, loc, place, number),
+      place);
+}
+
+/// What is the same for all threads is in no array.
+void HostKernel::loadFromOther(gpu::ShuffleOp shuffle) {
+  Value array = arrays.lookup(shuffle.getValue());
+  Value value =
+      array ? memref::LoadOp::create(builder, loc, array, getOther(shuffle))
+                  .getResult()
+            : mapping.lookupOrDefault(shuffle.getValue());
+  mapping.map(shuffle.getShuffleResult(), value);
 }
 
 LogicalResult HostKernel::buildBlock() {

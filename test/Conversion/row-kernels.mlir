@@ -172,33 +172,43 @@ func.func @few(%a: tensor<4x300000xf32>) -> tensor<4x300000xf32> {
 // CHECK:          arith.addf
 
 // Rows of 100 elements are shared by 16 threads, of which a block has 16 rows.
-// All threads of a row have its values: they load what the first one has. Of its
+// These exchange what they have, and all take what the first one has. Of a row's
 // elements each has four neighbours at a time.
 // GPU-LABEL: gpu.func @kernel(
 // GPU-SAME:    %[[A:.*]]: memref<64x100xf32> {llvm.noalias}, %[[OUT:.*]]: memref<64x100xf32> {llvm.noalias})
-// GPU-SAME:    workgroup(%[[MAXIMA:.*]] : memref<256xf32, #gpu.address_space<workgroup>>, %[[SUMS:.*]] : memref<256xf32, #gpu.address_space<workgroup>>)
+// GPU-NOT:     workgroup
 // GPU-NOT:     memref.alloc
 // GPU:         %[[THREAD:.*]] = gpu.thread_id x
 // GPU:         %[[SHARER:.*]] = arith.remui %[[THREAD]], %c16{{.*}}
 // GPU:         memref.assume_alignment %[[A]], 16
 // GPU:         %[[LENGTH:.*]] = arith.select %{{.*}}, %c100
 // GPU:         %[[FIRST:.*]] = arith.muli %[[SHARER]], %c4
-// GPU:         scf.for %[[I:.*]] = %[[FIRST]] to %[[LENGTH]] step %c64
+// GPU:         %[[OWN:.*]] = scf.for %{{.*}} = %[[FIRST]] to %[[LENGTH]] step %c64
 // GPU-COUNT-4:   memref.load
 // GPU-COUNT-4:   arith.maxnumf
 // GPU-NOT:       arith.maxnumf
-// GPU:         gpu.barrier
-// GPU:         %[[PLACE:.*]] = arith.subi %[[THREAD]],
-// GPU-NEXT:    %[[SHARED_MAX:.*]] = memref.load %[[MAXIMA]][%[[PLACE]]]
+// GPU:         %[[OF8:.*]], %{{.*}} = gpu.shuffle down %[[OWN]], %c8_i32{{[_0-9]*}}, %c32_i32
+// GPU-NEXT:    %[[MAX8:.*]] = arith.maxnumf %[[OF8]], %[[OWN]]
+// GPU:         %[[OF4:.*]], %{{.*}} = gpu.shuffle down %[[MAX8]], %c4_i32{{[_0-9]*}}, %c32_i32
+// GPU-NEXT:    %[[MAX4:.*]] = arith.maxnumf %[[OF4]], %[[MAX8]]
+// GPU:         %[[OF2:.*]], %{{.*}} = gpu.shuffle down %[[MAX4]], %c2_i32{{[_0-9]*}}, %c32_i32
+// GPU-NEXT:    %[[MAX2:.*]] = arith.maxnumf %[[OF2]], %[[MAX4]]
+// GPU:         %[[OF1:.*]], %{{.*}} = gpu.shuffle down %[[MAX2]], %c1_i32{{[_0-9]*}}, %c32_i32
+// GPU-NEXT:    %[[MAX1:.*]] = arith.maxnumf %[[OF1]], %[[MAX2]]
+// GPU:         %[[BEGIN:.*]] = arith.subi %[[THREAD]], %[[SHARER]]
+// GPU:         %[[LANE:.*]] = arith.remui %[[BEGIN]], %c32
+// GPU-NEXT:    %[[FROM:.*]] = arith.index_cast %[[LANE]] : index to i32
+// GPU:         %[[SHARED_MAX:.*]], %{{.*}} = gpu.shuffle idx %[[MAX1]], %[[FROM]], %c32_i32
 // GPU-NEXT:    %[[MAX:.*]] = arith.maxnumf %[[SHARED_MAX]], %cst
 // GPU:         scf.for
 // GPU:           arith.subf %{{.*}}, %[[MAX]]
 // GPU-NEXT:      math.exp
-// GPU:         memref.load %[[SUMS]]
+// GPU:         gpu.shuffle idx
 // GPU:         scf.for
 // GPU-COUNT-4:   arith.divf
 // GPU-COUNT-4:   memref.store
 // GPU-NOT:       memref.store
+// GPU-NOT:     gpu.barrier
 // GPU:         gpu.return
 // GPU-LABEL: func.func private @kernel(
 // GPU-NOT:     tofu.row_loops

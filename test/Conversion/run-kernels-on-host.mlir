@@ -60,6 +60,47 @@ llvm.mlir.global external constant @k_record() : !llvm.struct<(i64, ptr, ptr, i6
 
 // -----
 
+// What a thread has from another one: a value that all threads have come to, of the
+// thread of its warp that is four further on, or of the first one.
+// CHECK-LABEL: llvm.func internal @shuffles_on_host(
+// CHECK-DAG:     %[[V:.*]] = memref.alloca() : memref<64xf32>
+// CHECK-DAG:     %[[W:.*]] = memref.alloca() : memref<64xf32>
+// CHECK:         scf.for %[[X:.*]] = %{{.*}} to %c64
+// CHECK:           %[[LOADED:.*]] = memref.load
+// CHECK:           memref.store %[[LOADED]], %[[V]][%[[X]]]
+// CHECK:         scf.for %[[X:.*]] = %{{.*}} to %c64
+// CHECK:           %[[LANE:.*]] = arith.remui %[[X]], %c32
+// CHECK:           %[[FURTHER:.*]] = arith.addi %[[LANE]], %[[FOUR:.*]] :
+// CHECK:           %[[THERE:.*]] = arith.cmpi ult, %[[FURTHER]], %c32
+// CHECK:           %[[NEXT:.*]] = arith.addi %[[X]], %[[FOUR]]
+// CHECK:           %[[OTHER:.*]] = arith.select %[[THERE]], %[[NEXT]], %[[X]]
+// CHECK:           %[[GOT:.*]] = memref.load %[[V]][%[[OTHER]]]
+// CHECK:           memref.store %[[GOT]], %[[W]][%[[X]]]
+// CHECK:         scf.for %[[X:.*]] = %{{.*}} to %c64
+// CHECK:           %[[LANE:.*]] = arith.remui %[[X]], %c32
+// CHECK:           %[[BEGIN:.*]] = arith.subi %[[X]], %[[LANE]]
+// CHECK:           %[[FIRST:.*]] = arith.addi %[[BEGIN]], %{{.*}} :
+// CHECK:           %[[GOT:.*]] = memref.load %[[W]][%[[FIRST]]]
+// CHECK:           "test.use"(%[[GOT]])
+gpu.module @kernels {
+  gpu.func @shuffles(%a: !llvm.ptr) kernel
+      attributes {known_block_size = array<i32: 64, 1, 1>, record = @s_record, record_arguments = array<i64: 8, 1>} {
+    %b = builtin.unrealized_conversion_cast %a : !llvm.ptr to memref<64xf32>
+    %x = gpu.thread_id x
+    %v = memref.load %b[%x] : memref<64xf32>
+    %c0 = arith.constant 0 : i32
+    %c4 = arith.constant 4 : i32
+    %c32 = arith.constant 32 : i32
+    %w, %0 = gpu.shuffle down %v, %c4, %c32 : f32
+    %u, %1 = gpu.shuffle idx %w, %c0, %c32 : f32
+    "test.use"(%u) : (f32) -> ()
+    gpu.return
+  }
+}
+llvm.mlir.global external constant @s_record() : !llvm.struct<(i64, ptr, ptr, i64, ptr, i64, ptr)>
+
+// -----
+
 gpu.module @kernels {
   // expected-error@+1 {{hands a value past a barrier: '!llvm.struct<(i32)>'}}
   gpu.func @handed() kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
@@ -76,6 +117,44 @@ gpu.module @kernels {
 gpu.module @kernels {
   // expected-error@+1 {{has no known block size}}
   gpu.func @unknown() kernel {
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kernels {
+  gpu.func @shuffle_nested(%c: i1, %v: f32) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
+    %c1 = arith.constant 1 : i32
+    %c32 = arith.constant 32 : i32
+    scf.if %c {
+      // expected-error@+1 {{is within control flow}}
+      %0, %valid = gpu.shuffle down %v, %c1, %c32 : f32
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kernels {
+  gpu.func @shuffle_width(%v: f32) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
+    %c1 = arith.constant 1 : i32
+    %c16 = arith.constant 16 : i32
+    // expected-error@+1 {{isn't of all threads of a warp of 32, is of another mode than down and idx, or says}}
+    %0, %valid = gpu.shuffle down %v, %c1, %c16 : f32
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kernels {
+  gpu.func @shuffle_mode(%v: f32) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
+    %c1 = arith.constant 1 : i32
+    %c32 = arith.constant 32 : i32
+    // expected-error@+1 {{isn't of all threads of a warp of 32, is of another mode than down and idx, or says}}
+    %0, %valid = gpu.shuffle xor %v, %c1, %c32 : f32
     gpu.return
   }
 }

@@ -7,7 +7,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 // DEFINE: %{f} = softmax
-// DEFINE: %{run} = tofu-run %s --quiet --opt-level=0 -e %{f} --check
+// DEFINE: %{in} =
+// DEFINE: %{run} = tofu-run %s --quiet --opt-level=0 -e %{f} %{in} --check
 // DEFINE: %{check} = %{run} --backend=gpu-on-host --devices=1 && %{run} --backend=gpu-on-host --devices=2 && \
 // DEFINE:            %{run} --backend=recording --devices=3 && %{run} --backend=recording --devices=4
 
@@ -84,6 +85,80 @@ func.func @mixed(%a: tensor<9x2064xbf16>) -> (tensor<9x2064xbf16>, tensor<9xf32>
     linalg.yield %t : bf16
   } -> tensor<9x2064xbf16>
   return %0, %sum : tensor<9x2064xbf16>, tensor<9xf32>
+}
+
+// Two results of a row at once, of different types, shared by one warp and by several;
+// columns, which neighbouring threads don't share.
+// REDEFINE: %{f} = two
+// REDEFINE: %{in} = --input=random:1:-50:50 --input=random:2:-50:50
+// RUN: %{check}
+// REDEFINE: %{in} =
+func.func @two(%a: tensor<21x96xi32>, %b: tensor<6x999xi32>) -> (tensor<21x96xf32>, tensor<6x999xf32>, tensor<96xi32>) {
+  %0 = call @divide_small(%a) : (tensor<21x96xi32>) -> tensor<21x96xf32>
+  %1 = call @divide_large(%b) : (tensor<6x999xi32>) -> tensor<6x999xf32>
+  %zero = arith.constant 0 : i32
+  %r = tensor.empty() : tensor<96xi32>
+  %z = linalg.fill ins(%zero : i32) outs(%r : tensor<96xi32>) -> tensor<96xi32>
+  %2 = linalg.reduce { arith.addi } ins(%a : tensor<21x96xi32>) outs(%z : tensor<96xi32>) dimensions = [0]
+  return %0, %1, %2 : tensor<21x96xf32>, tensor<6x999xf32>, tensor<96xi32>
+}
+func.func private @divide_small(%a: tensor<21x96xi32>) -> tensor<21x96xf32> {
+  %zero = arith.constant 0.0 : f32
+  %least = arith.constant 1 : i32
+  %rf = tensor.empty() : tensor<21xf32>
+  %ri = tensor.empty() : tensor<21xi32>
+  %z = linalg.fill ins(%zero : f32) outs(%rf : tensor<21xf32>) -> tensor<21xf32>
+  %l = linalg.fill ins(%least : i32) outs(%ri : tensor<21xi32>) -> tensor<21xi32>
+  %s:2 = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>, affine_map<(i, j) -> (i)>],
+                         iterator_types = ["parallel", "reduction"]}
+      ins(%a : tensor<21x96xi32>) outs(%z, %l : tensor<21xf32>, tensor<21xi32>) {
+  ^bb0(%x: i32, %sum: f32, %max: i32):
+    %f = arith.sitofp %x : i32 to f32
+    %t = arith.addf %sum, %f : f32
+    %m = arith.maxsi %max, %x : i32
+    linalg.yield %t, %m : f32, i32
+  } -> (tensor<21xf32>, tensor<21xi32>)
+  %e = tensor.empty() : tensor<21x96xf32>
+  %0 = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>, affine_map<(i, j) -> (i)>, affine_map<(i, j) -> (i, j)>],
+                       iterator_types = ["parallel", "parallel"]}
+      ins(%a, %s#0, %s#1 : tensor<21x96xi32>, tensor<21xf32>, tensor<21xi32>) outs(%e : tensor<21x96xf32>) {
+  ^bb0(%x: i32, %sum: f32, %max: i32, %o: f32):
+    %f = arith.sitofp %x : i32 to f32
+    %m = arith.sitofp %max : i32 to f32
+    %q = arith.divf %f, %m : f32
+    %t = arith.addf %q, %sum : f32
+    linalg.yield %t : f32
+  } -> tensor<21x96xf32>
+  return %0 : tensor<21x96xf32>
+}
+func.func private @divide_large(%a: tensor<6x999xi32>) -> tensor<6x999xf32> {
+  %zero = arith.constant 0.0 : f32
+  %least = arith.constant 1 : i32
+  %rf = tensor.empty() : tensor<6xf32>
+  %ri = tensor.empty() : tensor<6xi32>
+  %z = linalg.fill ins(%zero : f32) outs(%rf : tensor<6xf32>) -> tensor<6xf32>
+  %l = linalg.fill ins(%least : i32) outs(%ri : tensor<6xi32>) -> tensor<6xi32>
+  %s:2 = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>, affine_map<(i, j) -> (i)>],
+                         iterator_types = ["parallel", "reduction"]}
+      ins(%a : tensor<6x999xi32>) outs(%z, %l : tensor<6xf32>, tensor<6xi32>) {
+  ^bb0(%x: i32, %sum: f32, %max: i32):
+    %f = arith.sitofp %x : i32 to f32
+    %t = arith.addf %sum, %f : f32
+    %m = arith.maxsi %max, %x : i32
+    linalg.yield %t, %m : f32, i32
+  } -> (tensor<6xf32>, tensor<6xi32>)
+  %e = tensor.empty() : tensor<6x999xf32>
+  %0 = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>, affine_map<(i, j) -> (i)>, affine_map<(i, j) -> (i, j)>],
+                       iterator_types = ["parallel", "parallel"]}
+      ins(%a, %s#0, %s#1 : tensor<6x999xi32>, tensor<6xf32>, tensor<6xi32>) outs(%e : tensor<6x999xf32>) {
+  ^bb0(%x: i32, %sum: f32, %max: i32, %o: f32):
+    %f = arith.sitofp %x : i32 to f32
+    %m = arith.sitofp %max : i32 to f32
+    %q = arith.divf %f, %m : f32
+    %t = arith.addf %q, %sum : f32
+    linalg.yield %t : f32
+  } -> tensor<6x999xf32>
+  return %0 : tensor<6x999xf32>
 }
 
 // Rows of slices, which begin at no multiple of an access, or at one.

@@ -663,7 +663,9 @@ def LowerKernelsToGpu
 
     A function with `tofu.row_loops` becomes one kernel (`tofu-outline-kernels`). The
     threads of a row, up to all of a block, do one operation after the other. A
-    value per row stays in registers; each thread of the row has it. Elements of
+    value per row stays in registers; each thread of the row has it. Shares of f32 and
+    i32 are combined by shuffles within warps, and then in workgroup memory if there
+    are several of these. Elements of
     rows are read again by each operation that needs them: the block has read them
     just before, so they mostly come from the caches, and rows may have any length.
     Where eight threads or more have a row whose elements lie side by side, each gets
@@ -713,10 +715,12 @@ def RunKernelsOnHost
   let summary = "Turn kernels into functions that loop over threads";
   let description = [{
     Block after block; within a block, all threads up to a barrier before any goes
-    on. So the arithmetic of kernels can be checked without a device.
+    on, and to a `gpu.shuffle` before any looks at what another thread has. So the
+    arithmetic of kernels can be checked without a device.
 
     Before: kernels as `tofu-convert-to-runtime` leaves them, with barriers outside
-    of control flow only. After: functions of the host that their records name,
+    of control flow only, and shuffles likewise, of whole warps of 32 and the modes down
+    and idx. After: functions of the host that their records name,
     no `gpu.module`.
 
     ```mlir

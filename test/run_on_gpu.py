@@ -282,7 +282,7 @@ def get_test_groups():
 
 
 def list_tests(backend):
-    """The names of all tests, as GoogleTest's filters have them."""
+    """The names of all tests, as GoogleTest's filters have them, and what is said if there are none."""
     done = run_program("gpu-tests", "--backend=" + backend, "--gtest_list_tests")
     suite, names = "", []
     for line in done.stdout.splitlines():
@@ -291,7 +291,7 @@ def list_tests(backend):
             names.append(suite + text.strip())
         elif text.endswith("."):
             suite = text
-    return names
+    return names, f"{done.stderr.strip()}, exit code {done.returncode}"
 
 
 def run_test(name, backend, variables):
@@ -347,7 +347,10 @@ class Session:
             self.leave_out("what cuDNN takes alone", self.baselines["no_convolution"])
 
     def test(self):
-        names = list_tests(self.kit["backend"])
+        names, error = list_tests(self.kit["backend"])
+        if not names:
+            self.report["tests"].append({"on": "no GPU", "passed": 0, "failed": 1, "skipped": 0, "skips": [],
+                                         "failures": [{"name": "the list of tests", "error": error}]})
         for what, gpus, variables in get_test_groups():
             entry = {"on": what, "passed": 0, "failed": 0, "skipped": 0, "failures": [], "skips": []}
             self.report["tests"].append(entry)

@@ -350,8 +350,9 @@ std::optional<Assignment> JointSearch::degreesOfBest() {
 }
 
 void JointSearch::improveDegrees() {
+  // On many devices it would take as long as all before it.
   std::optional<Assignment> mine;
-  if (best.get())
+  if (best.get() && !isLarge())
     mine = degreesOfBest();
   if (!mine)
     return;
@@ -365,11 +366,7 @@ void JointSearch::improveDegrees() {
     return;
   Assignment other = folding.unfold(result.assignment);
   const PairwiseModel &model = degrees.getModel();
-  if (model.costOf(other) >= model.costOf(*mine))
-    return;
-  if (isLarge())
-    arrangeByAxis(other);
-  else
+  if (model.costOf(other) < model.costOf(*mine))
     arrange(other);
 }
 

@@ -103,7 +103,7 @@ public:
   void improve();
 
   /// Offers a plan of degrees that cost less than those of the best, if a few
-  /// passes from these find any.
+  /// passes from these find any, and there are few devices.
   void improveDegrees();
 
   /// Raises the bound of `best`, and offers better plans that this finds. For

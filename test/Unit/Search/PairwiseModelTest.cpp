@@ -249,3 +249,26 @@ TEST(PairwiseModelTest, segmentsSolveOddCycles) {
   EXPECT_EQ(bound(7), 0);
   EXPECT_EQ(bound(100), 100);
 }
+
+// Three readers share each cost of 10, so that the share of one is no whole
+// number: nothing of it is lost.
+TEST(PairwiseModelTest, boundsLoseNothingByRounding) {
+  constexpr unsigned kGroups = 50;
+  std::vector<int64_t> costs{10, 10};
+  std::vector<unsigned> columns{0, 0};
+  llvm::SmallVector<unsigned> kinds;
+  for (unsigned var = 0; var < 4 * kGroups; ++var)
+    kinds.push_back(var % 4);
+  PairwiseModel model(llvm::SmallVector<unsigned>(kinds.size(), 2));
+  for (unsigned row = 0; row < kinds.size(); row += 4)
+    model.addGroup(
+        row, costs, 1,
+        {{row + 1, columns}, {row + 2, columns}, {row + 3, columns}});
+  PairwiseModel::Options options;
+  options.tableLimit = options.improvementLimit = 0;
+  PairwiseModel::Result alone = model.minimize(options);
+  EXPECT_EQ(alone.lowerBound, 10 * kGroups);
+  PairwiseModel::Result alike = model.minimizeAlike(
+      kinds, options, /*hint=*/nullptr, /*known=*/20 * kGroups);
+  EXPECT_EQ(alike.lowerBound, 10 * kGroups);
+}

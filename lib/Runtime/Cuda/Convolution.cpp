@@ -17,9 +17,11 @@
 // for rounding. So engines that add in an order that changes, that round inputs
 // or sums to fewer bits, or that compute by transforms aren't used.
 //
-// Bias and activation are element-wise operations of the same graph. Engines
-// fuse few of them: those for f32 a bias and relu after it, in any layout;
-// those for f16 and bf16 all, where channels are last.
+// An epilogue is element-wise operations of the same graph. Engines fuse few of
+// them: in any layout a bias and relu after it, and before the bias what the
+// result holds, as one more tensor in the same memory, each element of which is
+// read by what then writes it; gelu and relu alone for f16 and bf16, where
+// channels are last.
 //
 //===----------------------------------------------------------------------===//
 
@@ -47,7 +49,7 @@ static constexpr int64_t kAlignment = 16;
 
 /// What tensors are called in a graph: x, w and y are 0, 1 and 2, and what one
 /// operation hands to the next has numbers from here on.
-static constexpr int64_t kBiasId = 3, kFirstVirtualId = 4;
+static constexpr int64_t kBiasId = 3, kAddendId = 4, kFirstVirtualId = 5;
 
 namespace {
 
@@ -238,12 +240,14 @@ static std::optional<cudnnPointwiseMode_t> getMode(int64_t activation) {
   }
 }
 
-/// True if the library may have the epilogue. What it is to add to would be one
-/// more tensor that is read, where the result is written.
+/// True if the library may have the epilogue.
 static bool takesEpilogue(const Contraction &contraction) {
-  return !contraction.hasEpilogue() ||
-         (!contraction.accumulate &&
-          (!contraction.activation || getMode(contraction.activation)));
+  return !contraction.activation || getMode(contraction.activation);
+}
+
+/// True if what the result holds is added by a step of the epilogue.
+static bool addsInEpilogue(const Contraction &contraction) {
+  return contraction.accumulate && contraction.hasEpilogue();
 }
 
 /// Images and filters of one type; sums in f32 may stay in it.
@@ -276,6 +280,12 @@ static std::vector<int64_t> getKey(const Contraction &contraction) {
 }
 
 namespace {
+
+/// An operation on the sums, and a tensor that it has besides.
+struct Step {
+  cudnnPointwiseMode_t mode;
+  enum { Nothing, Addend, Bias } operand = Nothing;
+};
 
 /// Makes the plan of one contraction.
 class Planner {
@@ -313,12 +323,12 @@ private:
   bool chooseEngine(Plan &plan, const CudnnDescriptor &graph,
                     cudnnBackendHeurMode_t mode);
   bool tryEngine(Plan &plan, const CudnnDescriptor &config);
-  std::vector<cudnnPointwiseMode_t> getModes() const;
+  std::vector<Step> getSteps() const;
   bool makePointwise(CudnnDescriptor &pointwise, cudnnPointwiseMode_t mode);
   bool makePointwiseOperation(CudnnDescriptor &operation,
                               const CudnnDescriptor &pointwise,
                               const CudnnDescriptor &from,
-                              const CudnnDescriptor *bias,
+                              const CudnnDescriptor *addend,
                               const CudnnDescriptor &to);
   CudnnDescriptor make(cudnnBackendDescriptorType_t type) const {
     return CudnnDescriptor(library, type);
@@ -432,22 +442,25 @@ bool Planner::makeOperation(
         .set(CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_W, *tensors[1])
         .set(CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_Y, *tensors[2]);
     setScale(CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_ALPHA, 1);
-    setScale(CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_BETA, plan.addsToResult);
+    setScale(CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_BETA,
+             plan.addsToResult && !addsInEpilogue(contraction));
   }
   return operation.finalize();
 }
 
 /// What is done to the sums, in this order.
-std::vector<cudnnPointwiseMode_t> Planner::getModes() const {
-  std::vector<cudnnPointwiseMode_t> modes;
+std::vector<Step> Planner::getSteps() const {
+  std::vector<Step> steps;
+  if (addsInEpilogue(contraction))
+    steps.push_back({CUDNN_POINTWISE_ADD, Step::Addend});
   if (contraction.bias)
-    modes.push_back(CUDNN_POINTWISE_ADD);
+    steps.push_back({CUDNN_POINTWISE_ADD, Step::Bias});
   if (std::optional<cudnnPointwiseMode_t> mode =
           getMode(contraction.activation))
-    modes.push_back(*mode);
-  if (modes.empty() && widens)
-    modes.push_back(CUDNN_POINTWISE_IDENTITY);
-  return modes;
+    steps.push_back({*mode});
+  if (steps.empty() && widens)
+    steps.push_back({CUDNN_POINTWISE_IDENTITY});
+  return steps;
 }
 
 bool Planner::makePointwise(CudnnDescriptor &pointwise,
@@ -461,18 +474,18 @@ bool Planner::makePointwise(CudnnDescriptor &pointwise,
   return pointwise.finalize();
 }
 
-/// The bias may be null.
+/// What is added may be null.
 bool Planner::makePointwiseOperation(CudnnDescriptor &operation,
                                      const CudnnDescriptor &pointwise,
                                      const CudnnDescriptor &from,
-                                     const CudnnDescriptor *bias,
+                                     const CudnnDescriptor *addend,
                                      const CudnnDescriptor &to) {
   operation = make(CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR);
   operation.set(CUDNN_ATTR_OPERATION_POINTWISE_PW_DESCRIPTOR, pointwise)
       .set(CUDNN_ATTR_OPERATION_POINTWISE_XDESC, from)
       .set(CUDNN_ATTR_OPERATION_POINTWISE_YDESC, to);
-  if (bias)
-    operation.set(CUDNN_ATTR_OPERATION_POINTWISE_BDESC, *bias);
+  if (addend)
+    operation.set(CUDNN_ATTR_OPERATION_POINTWISE_BDESC, *addend);
   return operation.finalize();
 }
 
@@ -512,18 +525,20 @@ bool Planner::chooseEngine(Plan &plan, const CudnnDescriptor &graph,
 
 /// What objects are made from lives until the plan is made.
 bool Planner::finish(Plan &plan, const Convolution &convolution) {
-  CudnnDescriptor tensors[3], bias, window, operation;
+  CudnnDescriptor tensors[3], addend, bias, window, operation;
   std::array<const CudnnDescriptor *, 3> operands;
   for (int i = 0; i < 3; ++i) {
     operands[i] = &tensors[i];
     if (!makeTensor(tensors[i], plan.tensors[i], i))
       return false;
   }
-  if (contraction.bias && !makeBias(bias, plan))
+  if ((contraction.bias && !makeBias(bias, plan)) ||
+      !makeTensor(addend, plan.tensors[plan.result], kAddendId))
     return false;
-  const std::vector<cudnnPointwiseMode_t> modes = getModes();
-  const size_t count = modes.size();
-  std::vector<CudnnDescriptor> sums(count), pointwise(count), steps(count);
+  const CudnnDescriptor *others[] = {nullptr, &addend, &bias};
+  const std::vector<Step> steps = getSteps();
+  const size_t count = steps.size();
+  std::vector<CudnnDescriptor> sums(count), pointwise(count), done(count);
   for (size_t i = 0; i < count; ++i)
     if (!makeVirtual(sums[i], plan.tensors[plan.result], kFirstVirtualId + i))
       return false;
@@ -534,13 +549,12 @@ bool Planner::finish(Plan &plan, const Convolution &convolution) {
     return false;
   std::vector<cudnnBackendDescriptor_t> operations = {operation.get()};
   for (size_t i = 0; i < count; ++i) {
-    bool addsBias = modes[i] == CUDNN_POINTWISE_ADD;
-    if (!makePointwise(pointwise[i], modes[i]) ||
+    if (!makePointwise(pointwise[i], steps[i].mode) ||
         !makePointwiseOperation(
-            steps[i], pointwise[i], sums[i], addsBias ? &bias : nullptr,
+            done[i], pointwise[i], sums[i], others[steps[i].operand],
             i + 1 < count ? sums[i + 1] : tensors[plan.result]))
       return false;
-    operations.push_back(steps[i].get());
+    operations.push_back(done[i].get());
   }
   CudnnDescriptor graph = make(CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR);
   if (!graph.set(CUDNN_ATTR_OPERATIONGRAPH_HANDLE, CUDNN_TYPE_HANDLE, handle)
@@ -567,8 +581,10 @@ std::unique_ptr<Plan> Planner::plan(const Convolution &convolution) {
     plan->tensors[i].original = *tensors[i];
     fillStrides(plan->tensors[i].original, order);
   }
-  // A sum of f16 is rounded once, so what is there must be a part of it.
-  bool mayAdd = contraction.accumulate && isFull(contraction.outputType);
+  // A sum of f16 is rounded once, so what is there must be a part of it, and so
+  // it must where something comes after the sum.
+  bool mayAdd = contraction.accumulate && isFull(contraction.outputType) &&
+                !contraction.hasEpilogue();
   for (const std::array<bool, 3> &copies : getCopies(
            plan->tensors, order, plan->result, mayAdd && widens, mayAdd)) {
     for (int i = 0; i < 3; ++i) {
@@ -637,18 +653,26 @@ static std::unique_ptr<Plan> &findPlan(Convolutions &convolutions,
   return known->second;
 }
 
-/// The bias may be null.
 static cudnnStatus_t execute(Convolutions &convolutions, cudaStream_t stream,
-                             const Plan &plan, void *(&data)[3],
-                             const char *bias, void *workspace) {
-  const int64_t ids[] = {0, 1, 2, kBiasId};
-  const void *all[] = {data[0], data[1], data[2], bias};
-  const int64_t count = bias ? 4 : 3;
+                             const Contraction &contraction, const Plan &plan,
+                             void *(&data)[3], void *workspace) {
+  std::vector<int64_t> ids = {0, 1, 2};
+  std::vector<const void *> all(data, data + 3);
+  if (contraction.bias) {
+    ids.push_back(kBiasId);
+    all.push_back(contraction.bias);
+  }
+  if (addsInEpilogue(contraction)) {
+    ids.push_back(kAddendId);
+    all.push_back(data[plan.result]);
+  }
+  const int64_t count = ids.size();
   CudnnDescriptor pack(convolutions.library,
                        CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR);
-  pack.set(CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, CUDNN_TYPE_INT64, count, ids)
+  pack.set(CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, CUDNN_TYPE_INT64, count,
+           ids.data())
       .set(CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, CUDNN_TYPE_VOID_PTR, count,
-           all)
+           all.data())
       .set(CUDNN_ATTR_VARIANT_PACK_WORKSPACE, CUDNN_TYPE_VOID_PTR, workspace);
   if (!pack.finalize())
     return CUDNN_STATUS_BAD_PARAM;
@@ -703,7 +727,7 @@ static Outcome run(Device &device, Convolutions &convolutions,
       return Outcome::Failed;
   }
   cudnnStatus_t status =
-      execute(convolutions, stream, plan, data, contraction.bias, workspace);
+      execute(convolutions, stream, contraction, plan, data, workspace);
   if (CUDNN_STATUS_CATEGORY(status) == CUDNN_STATUS_NOT_SUPPORTED)
     return Outcome::Refused;
   if (status != CUDNN_STATUS_SUCCESS) {

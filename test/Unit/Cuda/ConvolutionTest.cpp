@@ -759,18 +759,61 @@ TEST(Convolution, BiasAlongOtherDims) {
   EXPECT_EQ(fake->numForward, 5);
 }
 
-/// Nor of what is added to something, nor of the gradient to a filter, even if
-/// that can be seen as another convolution.
-TEST(Convolution, EpiloguesThatAreNotTheLibrarys) {
+/// Nor of the gradient to a filter, even if that can be seen as another
+/// convolution.
+TEST(Convolution, EpilogueOfFilterGradient) {
   UseFake fake;
   TestWorld world(1);
   Case c = makeEpilogue(TOFU_ACTIVATION_NONE, "k");
-  c.accumulate = true;
-  EXPECT_EQ(checkEpilogue(c, world), kInKernel);
-  c.accumulate = false;
   c.isGradient = true;
   EXPECT_EQ(checkEpilogue(c, world), kInKernel);
-  EXPECT_EQ(fake->numConvolutions(), 2);
+  EXPECT_EQ(fake->numConvolutions(), 1);
+}
+
+/// What the result holds is added before a bias, in all types and layouts.
+TEST(Convolution, SumsWithAnEpilogue) {
+  UseFake fake;
+  TestWorld world(1);
+  for (int64_t type : {TOFU_F32, TOFU_F64, TOFU_F16, TOFU_BF16})
+    for (int64_t activation : {TOFU_ACTIVATION_NONE, TOFU_ACTIVATION_RELU_NAN})
+      for (bool channelsFirst : {false, true}) {
+        Case c = makeEpilogue(activation, "k", type);
+        c.accumulate = true;
+        if (channelsFirst)
+          putChannelsFirst(c);
+        EXPECT_EQ(checkEpilogue(c, world), kInLibrary);
+      }
+  // In groups; where the result is a copy, it has what is added.
+  Case c = makeEpilogue(TOFU_ACTIVATION_RELU_NAN, "gk");
+  c.accumulate = true;
+  c.groups = 5;
+  EXPECT_EQ(checkEpilogue(c, world), kInLibrary);
+  c.ofY = "ngk012";
+  EXPECT_EQ(checkEpilogue(c, world), kInLibrary);
+  EXPECT_EQ(fake->numForward, 18);
+}
+
+/// The library has no sum without a bias after it, none before gelu, and none
+/// of another type than the inputs. Then the sum is a call of its own.
+TEST(Convolution, SumsWithOtherEpilogues) {
+  UseFake fake;
+  TestWorld world(1);
+  Case c = makeEpilogue(TOFU_ACTIVATION_RELU_NAN, "");
+  c.accumulate = true;
+  EXPECT_EQ(checkEpilogue(c, world), kInKernel);
+  c = makeEpilogue(TOFU_ACTIVATION_GELU_TANH, "k", TOFU_F16);
+  c.accumulate = true;
+  EXPECT_EQ(checkEpilogue(c, world), kInKernel);
+  c = makeEpilogue(TOFU_ACTIVATION_RELU_NAN, "k", TOFU_F16);
+  c.accumulate = true;
+  c.outputType = TOFU_F32;
+  EXPECT_EQ(checkEpilogue(c, world), kInKernel);
+  fake->refusesEpilogues = true;
+  c = makeEpilogue(TOFU_ACTIVATION_RELU_NAN, "k");
+  c.accumulate = true;
+  c.images = 3;
+  EXPECT_EQ(checkEpilogue(c, world), kInKernel);
+  EXPECT_EQ(fake->numForward, 4);
 }
 
 /// Windows of one element are a product of matrices if there is one image, or
@@ -867,7 +910,7 @@ TEST(Convolution, RandomEpilogues) {
     c.filters = 1 + below(4);
     c.rest = below(2);
     c.swapsInputs = below(2);
-    c.accumulate = below(8) == 0;
+    c.accumulate = below(3) == 0;
     c.greatest = 1;
     c.inputType = types[below(4)];
     c.outputType = c.inputType == TOFU_F16 && below(2) ? TOFU_F32 : c.inputType;

@@ -108,6 +108,11 @@ struct Tensor {
                               int64_t(0));
   }
 
+  int64_t volume() const {
+    return std::accumulate(sizes.begin(), sizes.end(), int64_t(1),
+                           std::multiplies<>());
+  }
+
   cudnnDataType_t type;
   std::vector<int64_t> sizes, strides;
   int64_t id, alignment;
@@ -118,14 +123,20 @@ struct Tensor {
 struct Step {
   explicit Step(const Object &object);
 
-  /// True if it has a bias if it adds one: one number for each channel.
-  bool fitsChannels(const Tensor &result) const;
+  /// True if it has one number for each element, which are more than channels.
+  bool addsTensor() const {
+    return addend && addend->sizes == from.sizes &&
+           addend->volume() > addend->sizes[1];
+  }
+  /// True if it has what it adds, if it adds: one number for each element, or
+  /// for each channel.
+  bool fits(const Tensor &result) const;
 
   cudnnPointwiseMode_t mode;
   cudnnDataType_t computeType;
   bool keepsNaN;
   Tensor from, to;
-  std::optional<Tensor> bias;
+  std::optional<Tensor> addend;
 };
 
 /// An operation: which one, its tensors, how windows slide, and what is done to
@@ -135,11 +146,15 @@ struct Operation {
 
   /// Does it to the result. False if it doesn't follow on what is there.
   bool add(const Step &step);
-  /// A bias, maybe followed by relu: engines have these in any layout.
+  bool addsTensor() const { return !steps.empty() && steps[0].addsTensor(); }
+  /// A bias, maybe with a tensor before it, maybe followed by relu: engines
+  /// have these in any layout.
   bool isBiasOrRelu() const {
-    return !steps.empty() && steps[0].mode == CUDNN_POINTWISE_ADD &&
-           (steps.size() == 1 ||
-            (steps.size() == 2 && steps[1].mode == CUDNN_POINTWISE_RELU_FWD));
+    size_t bias = addsTensor(), count = steps.size() - bias;
+    return count >= 1 && steps[bias].mode == CUDNN_POINTWISE_ADD &&
+           !steps[bias].addsTensor() &&
+           (count == 1 ||
+            (count == 2 && steps[bias + 1].mode == CUDNN_POINTWISE_RELU_FWD));
   }
   bool hasEpilogue() const {
     return !steps.empty() && steps[0].mode != CUDNN_POINTWISE_IDENTITY;
@@ -208,18 +223,21 @@ Step::Step(const Object &object)
              how.get<cudnnNanPropagation_t>(
                  CUDNN_ATTR_POINTWISE_NAN_PROPAGATION) == CUDNN_PROPAGATE_NAN;
   if (object.has({CUDNN_ATTR_OPERATION_POINTWISE_BDESC}))
-    bias = Tensor(object.getObject(CUDNN_ATTR_OPERATION_POINTWISE_BDESC));
+    addend = Tensor(object.getObject(CUDNN_ATTR_OPERATION_POINTWISE_BDESC));
 }
 
-bool Step::fitsChannels(const Tensor &result) const {
-  if ((mode == CUDNN_POINTWISE_ADD) != bias.has_value())
+bool Step::fits(const Tensor &result) const {
+  if ((mode == CUDNN_POINTWISE_ADD) != addend.has_value())
     return false;
-  if (!bias)
+  if (!addend)
     return true;
+  if (addend->isVirtual || addend->type != result.type)
+    return false;
+  if (addsTensor())
+    return addend->strides == result.strides;
   std::vector<int64_t> sizes(result.sizes.size(), 1);
   sizes[1] = result.sizes[1];
-  return !bias->isVirtual && bias->type == result.type &&
-         bias->sizes == sizes && bias->strides[1] == 1;
+  return addend->sizes == sizes && addend->strides[1] == 1;
 }
 
 bool Operation::add(const Step &step) {
@@ -532,11 +550,12 @@ static void convolve(const Operation &operation, const char *x, char *w,
 }
 
 /// Asked not to keep NaN in relu, some engines do all the same.
-static double apply(const Step &step, double x, const char *bias,
-                    int64_t channel, bool keepsNaN) {
+static double apply(const Step &step, double x, const char *addend,
+                    const std::vector<int64_t> &index, bool keepsNaN) {
   switch (step.mode) {
   case CUDNN_POINTWISE_ADD:
-    return x + load(step.bias->type, bias, channel);
+    return x + load(step.addend->type, addend,
+                    step.addsTensor() ? step.addend->offset(index) : index[1]);
   case CUDNN_POINTWISE_RELU_FWD:
     return std::isnan(x) && !step.keepsNaN && !keepsNaN ? 0 : x <= 0 ? 0 : x;
   case CUDNN_POINTWISE_GELU_APPROX_TANH_FWD:
@@ -566,8 +585,9 @@ static void convolveInSteps(const Operation &operation,
   forEach(result.sizes, [&](const std::vector<int64_t> &index) {
     double value = load(tensor.type, data, tensor.offset(index));
     for (const Step &step : operation.steps)
-      value = apply(step, value, step.bias ? memory[step.bias->id] : nullptr,
-                    index[1], keepsNaN);
+      value =
+          apply(step, value, step.addend ? memory[step.addend->id] : nullptr,
+                index, keepsNaN);
     store(result.type, memory[result.id], result.offset(index), value);
   });
 }
@@ -651,7 +671,7 @@ static std::optional<Operation> getOperation(const Object &graph) {
   if (operation.result().isVirtual)
     return std::nullopt;
   for (const Step &step : operation.steps)
-    if (!step.fitsChannels(operation.result()))
+    if (!step.fits(operation.result()))
       return std::nullopt;
   return operation;
 }
@@ -687,6 +707,9 @@ static bool isRefused(const Operation &operation) {
   if (operation.beta && (fake.refusesToAdd || !operation.steps.empty()))
     return true;
   bool isGeneral = !operation.steps.empty() && !operation.isBiasOrRelu();
+  // A tensor is added before a bias, or not at all.
+  if (operation.addsTensor() && (isGeneral || operation.widens()))
+    return true;
   return operation.hasEpilogue() &&
          (fake.refusesEpilogues || operation.isFilterGradient ||
           (isGeneral && operation.computeType == CUDNN_DATA_DOUBLE));
@@ -788,8 +811,10 @@ cudnnStatus_t cudnnBackendExecute(cudnnHandle_t handle,
   std::vector<const Tensor *> tensors = {&operation.x, &operation.w,
                                          &operation.y};
   for (const Step &step : operation.steps)
-    if (step.bias)
-      tensors.push_back(&*step.bias);
+    if (step.addend)
+      tensors.push_back(&*step.addend);
+  if (memory.size() != tensors.size())
+    return CUDNN_STATUS_BAD_PARAM;
   for (const Tensor *tensor : tensors)
     if (!memory[tensor->id] ||
         reinterpret_cast<uintptr_t>(memory[tensor->id]) % tensor->alignment)

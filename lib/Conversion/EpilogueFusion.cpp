@@ -10,7 +10,10 @@
 #include "EpilogueMatch.h"
 #include "RowGroups.h"
 
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
 
 using namespace mlir;
 using namespace mlir::tofu;
@@ -74,18 +77,18 @@ bool tofu::mayAddToTensor(ContractOp op) {
 }
 
 /// True if the library of convolutions may have the activation: cuDNN has
-/// engines for a bias and relu after it, and for short floats others as well,
-/// but none that add to what is there.
-static bool isOfConvolutions(ContractOp op, bool hasBias, Type type,
+/// engines for a bias and relu after it, which may add to what is there, and
+/// for short floats others as well, which don't.
+static bool isOfConvolutions(bool adds, bool hasBias, Type type,
                              const Epilogue &epilogue) {
   bool isBiasOrRelu = hasBias && epilogue.activation != Activation::GeluTanh;
-  return !op.getAccumulate() && (isBiasOrRelu || type.isF16() || type.isBF16());
+  return isBiasOrRelu || (!adds && (type.isF16() || type.isBF16()));
 }
 
-bool tofu::matchLibrary(ContractOp op, bool hasBias, Type type,
+bool tofu::matchLibrary(ContractOp op, bool adds, bool hasBias, Type type,
                         Epilogue &epilogue) {
   bool isConvolution = ::isConvolution(op);
-  if (isConvolution && !isOfConvolutions(op, hasBias, type, epilogue))
+  if (isConvolution && !isOfConvolutions(adds, hasBias, type, epilogue))
     return false;
   Activation &activation = epilogue.activation;
   if (activation != Activation::Relu && activation != Activation::ReluNan)
@@ -115,6 +118,35 @@ ContractOp tofu::getContractionReadBy(linalg::GenericOp reader,
   return contract;
 }
 
+/// True for the arguments of functions that may be written to, and for those
+/// of other regions.
+static bool isWritable(BlockArgument argument) {
+  auto function =
+      dyn_cast<FunctionOpInterface>(argument.getOwner()->getParentOp());
+  auto writable =
+      function ? function.getArgAttrOfType<BoolAttr>(
+                     argument.getArgNumber(),
+                     bufferization::BufferizationDialect::kWritableAttrName)
+               : BoolAttr();
+  return !writable || writable.getValue();
+}
+
+/// True if anything in the block after `op` uses the value, but for `other`.
+static bool isUsedAfter(Value value, Operation *op, Operation *other) {
+  return llvm::any_of(value.getUsers(), [&](Operation *user) {
+    Operation *inBlock = op->getBlock()->findAncestorOpInBlock(*user);
+    return !inBlock ||
+           (inBlock != other && inBlock != op && op->isBeforeInBlock(inBlock));
+  });
+}
+
+bool tofu::isKept(Value value, Operation *op) {
+  auto argument = dyn_cast<BlockArgument>(value);
+  return value.getParentBlock() != op->getBlock() ||
+         (argument && !isWritable(argument)) ||
+         matchPattern(value, m_Constant()) || isUsedAfter(value, op, op);
+}
+
 //===----------------------------------------------------------------------===//
 // Fused contractions
 //===----------------------------------------------------------------------===//
@@ -128,6 +160,8 @@ static bool isBefore(Value value, Operation *op) {
 
 /// What the reader would have, unless that is just memory.
 Value FusedContraction::getTarget() const {
+  if (addend)
+    return addend;
   ContractOp contract = this->contract;
   Value init = linalg::GenericOp(reader).getOutputs()[0];
   bool isSame = init.getType() == contract.getOut().getType();
@@ -138,7 +172,8 @@ Value FusedContraction::getTarget() const {
 
 Operation *FusedContraction::findPlace(ArrayRef<Value> needs) const {
   auto isThere = [&](Value value) { return isBefore(value, contract); };
-  if (isThere(getTarget()) && llvm::all_of(needs, isThere))
+  bool isReadBetween = addend && isUsedAfter(addend, contract, reader);
+  if (!isReadBetween && isThere(getTarget()) && llvm::all_of(needs, isThere))
     return contract;
   for (Operation *op = contract->getNextNode(); op != reader;
        op = op->getNextNode())
@@ -160,7 +195,7 @@ void FusedContraction::replace(IRRewriter &rewriter, Value lhs, Value rhs,
   auto fused = ContractOp::create(
       rewriter, rewriter.getFusedLoc({contract.getLoc(), reader.getLoc()}),
       target.getType(), lhs, rhs, target, bias,
-      rewriter.getAffineMapArrayAttr(maps), contract.getAccumulate(),
+      rewriter.getAffineMapArrayAttr(maps), addend || contract.getAccumulate(),
       activation);
   Operation *memory[] = {contract.getOut().getDefiningOp(),
                          reader.getOutputs()[0].getDefiningOp()};

@@ -33,14 +33,23 @@ SmallVector<AffineExpr> getBiasDims(ContractOp op);
 bool mayAddToTensor(ContractOp op);
 
 /// True if a library may have the activation, with or without a bias, for
-/// results of that element type. Where both kinds of relu are the same, it is
-/// set to the library's.
-bool matchLibrary(ContractOp op, bool hasBias, Type type, Epilogue &epilogue);
+/// results of that element type; `adds` says that the result is added to what
+/// is there before. Where both kinds of relu are the same, it is set to the
+/// library's.
+bool matchLibrary(ContractOp op, bool adds, bool hasBias, Type type,
+                  Epilogue &epilogue);
+
+/// True if what `op` reads of `value` must stay as it is, since it may not be
+/// written to or is needed afterwards: there would be a copy of it.
+bool isKept(Value value, Operation *op);
 
 /// A contraction that takes the place of `contract` and `reader`.
 struct FusedContraction {
   ContractOp contract;
   linalg::GenericOp reader;
+  /// What it is added to, where the sum is then; null if that is up to the
+  /// contraction.
+  Value addend;
 
   /// What it writes to.
   Value getTarget() const;

@@ -33,12 +33,15 @@ using namespace mlir::tofu;
 
 namespace {
 
-/// A contraction, whose elements x the reader makes activation(s * x + b) of,
-/// where s and b are the same along all but some dims.
+/// A contraction, whose elements x the reader makes activation(s * x + b) or
+/// activation(s * x + b + addend) of, where s and b are the same along all but
+/// some dims, and the addend is an input of the result's shape.
 struct Scaling : FusedContraction {
   unsigned input; ///< of the reader, that is the contraction's result
   /// From x to s * x + b, each of which has one operand that depends on x.
   SmallVector<Operation *> steps;
+  /// The step that adds the addend, if there is one.
+  Operation *sum = nullptr;
   /// What else of the body the steps need, in order.
   llvm::SetVector<Operation *> others;
   /// The inputs of the reader that s and b depend on.
@@ -51,6 +54,11 @@ struct Scaling : FusedContraction {
 
   BlockArgument getX() const {
     return linalg::GenericOp(reader).getBlock()->getArgument(input);
+  }
+  bool hasScale() const {
+    return llvm::any_of(steps, [](Operation *step) {
+      return isa<arith::MulFOp, arith::DivFOp>(step);
+    });
   }
   Value getResult() const { return steps.back()->getResult(0); }
   Value getScaled() const { return contract->getOperand(scaled); }
@@ -103,17 +111,6 @@ static bool collect(Scaling &scaling, Value value) {
   return true;
 }
 
-static bool collectOthers(Scaling &scaling) {
-  Value x = scaling.getX();
-  for (Operation *step : scaling.steps) {
-    for (Value operand : step->getOperands())
-      if (operand != x && !collect(scaling, operand))
-        return false;
-    x = step->getResult(0);
-  }
-  return true;
-}
-
 /// The reader's loop that goes along the dim of the contraction's result that
 /// `expr` indexes.
 static AffineExpr getReaderLoop(const Scaling &scaling, AffineExpr expr) {
@@ -147,6 +144,51 @@ static std::optional<AffineMap> getRoleMap(const Scaling &scaling,
   return map.replaceDimsAndSymbols(loops, {}, scaling.role.size(), 0);
 }
 
+/// Takes an input of the reader for the addend, if `operand` is one that
+/// nothing else needs by then, and memory for the result is not there already.
+static bool takeAddend(Scaling &scaling, Operation *step, Value operand) {
+  linalg::GenericOp reader = scaling.reader;
+  auto argument = dyn_cast<BlockArgument>(operand);
+  if (scaling.sum || !isa<arith::AddFOp>(step) || !argument ||
+      argument.getOwner() != reader.getBlock() ||
+      argument.getArgNumber() >= reader.getNumDpsInputs())
+    return false;
+  OpOperand *input = reader.getDpsInputOperand(argument.getArgNumber()),
+            *init = reader.getDpsInitOperand(0);
+  bool isInput =
+      llvm::is_contained(scaling.contract->getOperands(), input->get());
+  bool isMemory = isa_and_nonnull<tensor::EmptyOp>(init->get().getDefiningOp());
+  if (!isMemory || input->get().getType() != init->get().getType() ||
+      reader.getMatchingIndexingMap(input) !=
+          reader.getMatchingIndexingMap(init) ||
+      isInput || getRoleMap(scaling, argument.getArgNumber()) ||
+      isKept(input->get(), reader))
+    return false;
+  scaling.sum = step;
+  scaling.addend = input->get();
+  return true;
+}
+
+/// Collects what the steps need; false if that isn't the same along all dims
+/// but the role, or the addend not merely added.
+static bool collectOthers(Scaling &scaling) {
+  Value x = scaling.getX();
+  for (Operation *step : scaling.steps) {
+    bool isSum = isa<arith::AddFOp>(step) ||
+                 (isa<arith::SubFOp>(step) && step->getOperand(0) == x);
+    if (scaling.sum && !isSum)
+      return false;
+    for (Value operand : step->getOperands())
+      if (operand != x && !takeAddend(scaling, step, operand) &&
+          !collect(scaling, operand))
+        return false;
+    x = step->getResult(0);
+  }
+  return llvm::all_of(scaling.inputs, [&](unsigned input) {
+    return getRoleMap(scaling, input).has_value();
+  });
+}
+
 /// Sets the role, and the input of the contraction that it is part of.
 static bool matchRole(Scaling &scaling) {
   scaling.role = getBiasDims(scaling.contract);
@@ -157,13 +199,35 @@ static bool matchRole(Scaling &scaling) {
     });
   };
   scaling.scaled = isOfInput(0) ? 0 : 1;
-  return !scaling.role.empty() && isOfInput(scaling.scaled) &&
-         llvm::all_of(scaling.inputs, [&](unsigned input) {
-           return getRoleMap(scaling, input).has_value();
-         });
+  return !scaling.role.empty() && isOfInput(scaling.scaled);
 }
 
-/// True if there is less to scale then, and no type that is too short for it.
+/// The input that is b as it is, where nothing but the addend is added besides.
+static std::optional<unsigned> getBiasInput(const Scaling &scaling) {
+  if (!scaling.sum || scaling.steps.size() != 2 || scaling.inputs.size() != 1 ||
+      !scaling.others.empty())
+    return std::nullopt;
+  Operation *step = scaling.steps[scaling.steps[0] == scaling.sum ? 1 : 0];
+  if (!isa<arith::AddFOp>(step) ||
+      !llvm::all_of(step->getOperands(), [&](Value operand) {
+        return isa<BlockArgument>(operand) ||
+               operand.getDefiningOp() == scaling.sum;
+      }))
+    return std::nullopt;
+  unsigned input = scaling.inputs.front();
+  SmallVector<AffineExpr> dims;
+  for (AffineExpr expr : getRoleMap(scaling, input)->getResults())
+    if (!isa<AffineConstantExpr>(expr))
+      dims.push_back(expr);
+  bool isInOrder = dims.size() == scaling.role.size();
+  for (auto [position, expr] : llvm::enumerate(dims))
+    isInOrder =
+        isInOrder && expr == getAffineDimExpr(position, expr.getContext());
+  return isInOrder ? std::optional(input) : std::nullopt;
+}
+
+/// True if there is less to scale then, or nothing, and no type that is too
+/// short for it.
 static bool isWorthIt(const Scaling &scaling) {
   ContractOp contract = scaling.contract;
   linalg::GenericOp reader = scaling.reader;
@@ -173,39 +237,136 @@ static bool isWorthIt(const Scaling &scaling) {
   bool areSame = llvm::all_of(
       ValueRange{contract.getLhs(), contract.getRhs(), reader->getResult(0)},
       [&](Value value) { return getElementTypeOrSelf(value) == element; });
+  bool isLess = scaled.hasStaticShape() && out.hasStaticShape() &&
+                scaled.getNumElements() < out.getNumElements();
   return areSame && (element.isF32() || element.isF64()) &&
-         scaled.hasStaticShape() && out.hasStaticShape() &&
-         scaled.getNumElements() < out.getNumElements();
+         (scaling.hasScale() ? isLess : getBiasInput(scaling).has_value());
+}
+
+/// Follows the contraction that `operand` of the reader is the result of;
+/// nothing if it is none.
+static std::optional<Scaling> follow(linalg::GenericOp reader,
+                                     OpOperand &operand) {
+  ContractOp contract = getContractionReadBy(reader, operand);
+  if (!contract || contract.getAccumulate())
+    return std::nullopt;
+  Scaling scaling;
+  scaling.contract = contract;
+  scaling.reader = reader;
+  scaling.input = operand.getOperandNumber();
+  followX(scaling);
+  return matchRole(scaling) ? std::optional(scaling) : std::nullopt;
+}
+
+/// True if the steps are what can be folded, with what comes after them.
+static bool isFoldable(Scaling &scaling) {
+  return collectOthers(scaling) && (scaling.hasScale() || scaling.sum) &&
+         isWorthIt(scaling) &&
+         matchLibrary(scaling.contract, /*adds=*/scaling.sum, /*hasBias=*/true,
+                      getElementTypeOrSelf(scaling.reader->getResult(0)),
+                      scaling.epilogue);
 }
 
 static std::optional<Scaling> matchScaling(linalg::GenericOp reader) {
   for (OpOperand *operand : reader.getDpsInputOperands()) {
-    ContractOp contract = getContractionReadBy(reader, *operand);
-    if (!contract || contract.getAccumulate())
-      continue;
-    Scaling scaling;
-    scaling.contract = contract;
-    scaling.reader = reader;
-    scaling.input = operand->getOperandNumber();
-    followX(scaling);
-    bool hasScale = llvm::any_of(scaling.steps, [](Operation *step) {
-      return isa<arith::MulFOp, arith::DivFOp>(step);
-    });
-    if (!hasScale || !collectOthers(scaling) || !matchRole(scaling) ||
-        !isWorthIt(scaling))
+    std::optional<Scaling> scaling = follow(reader, *operand);
+    if (!scaling || scaling->steps.empty())
       continue;
     Value yielded = reader.getBlock()->getTerminator()->getOperand(0);
     std::optional<Epilogue> epilogue =
-        matchActivation(yielded, scaling.getResult());
+        matchActivation(yielded, scaling->getResult());
     if (!epilogue)
       continue;
-    scaling.epilogue = *epilogue;
-    Type type = getElementTypeOrSelf(reader->getResult(0));
-    if (matchLibrary(contract, /*hasBias=*/true, type, scaling.epilogue))
+    scaling->epilogue = *epilogue;
+    if (isFoldable(*scaling))
       return scaling;
   }
   return std::nullopt;
 }
+
+//===----------------------------------------------------------------------===//
+// Sums of two results
+//===----------------------------------------------------------------------===//
+
+/// The scaling by the steps before `end`; nothing if it can't be folded by
+/// itself.
+static std::optional<Scaling> matchPart(const Scaling &whole, Operation *end) {
+  Scaling part = whole;
+  part.steps.erase(llvm::find(part.steps, end), part.steps.end());
+  auto type = cast<RankedTensorType>(part.reader->getResult(0).getType());
+  bool isPart = type.hasStaticShape() && !part.steps.empty();
+  return isPart && isFoldable(part) && !part.sum ? std::optional(part)
+                                                 : std::nullopt;
+}
+
+/// Makes an operation of its own of a part of the reader, which reads the
+/// result of that instead.
+static linalg::GenericOp separate(IRRewriter &rewriter, const Scaling &part) {
+  linalg::GenericOp reader = part.reader;
+  Location loc = reader.getLoc();
+  auto type = cast<RankedTensorType>(reader->getResult(0).getType());
+  SmallVector<unsigned> numbers = {part.input};
+  llvm::append_range(numbers, part.inputs);
+  SmallVector<Value> inputs;
+  SmallVector<AffineMap> maps;
+  for (unsigned number : numbers) {
+    OpOperand *input = reader.getDpsInputOperand(number);
+    inputs.push_back(input->get());
+    maps.push_back(reader.getMatchingIndexingMap(input));
+  }
+  maps.push_back(reader.getMatchingIndexingMap(reader.getDpsInitOperand(0)));
+  rewriter.setInsertionPoint(reader);
+  Value empty = tensor::EmptyOp::create(rewriter, loc, type.getShape(),
+                                        type.getElementType());
+  auto separated = linalg::GenericOp::create(
+      rewriter, loc, type, inputs, empty, maps, reader.getIteratorTypesArray(),
+      [&](OpBuilder &nested, Location, ValueRange arguments) {
+        IRMapping values;
+        for (auto [number, argument] : llvm::zip(numbers, arguments))
+          values.map(reader.getBlock()->getArgument(number), argument);
+        for (Operation *op : part.others)
+          nested.clone(*op, values);
+        for (Operation *step : part.steps)
+          nested.clone(*step, values);
+        linalg::YieldOp::create(nested, loc, values.lookup(part.getResult()));
+      });
+  rewriter.modifyOpInPlace(reader, [&] {
+    reader.getDpsInputOperand(part.input)->set(separated.getResult(0));
+  });
+  rewriter.replaceAllUsesWith(part.getResult(), part.getX());
+  for (Operation *step : llvm::reverse(part.steps))
+    rewriter.eraseOp(step);
+  return separated;
+}
+
+/// Where the reader adds two contractions' results, each of which is scaled,
+/// separates the first one's part, which is the addend of the other one then.
+/// Null if it doesn't.
+static linalg::GenericOp splitSum(IRRewriter &rewriter,
+                                  linalg::GenericOp reader) {
+  SmallVector<Scaling, 2> scalings;
+  for (OpOperand *operand : reader.getDpsInputOperands())
+    if (std::optional<Scaling> scaling = follow(reader, *operand))
+      scalings.push_back(*scaling);
+  for (const Scaling &first : scalings)
+    for (const Scaling &second : scalings) {
+      if (!first.contract->isBeforeInBlock(second.contract))
+        continue;
+      auto sum = llvm::find_if(first.steps, [&](Operation *step) {
+        return llvm::is_contained(second.steps, step);
+      });
+      if (sum == first.steps.end() || !isa<arith::AddFOp>(*sum) ||
+          !matchPart(second, *sum))
+        continue;
+      if (std::optional<Scaling> part = matchPart(first, *sum))
+        return separate(rewriter, *part);
+    }
+  return {};
+}
+
+//===----------------------------------------------------------------------===//
+// Folding
+//===----------------------------------------------------------------------===//
 
 /// Does one step to s and b instead of to x, which is its operand `number`.
 static void takeStep(OpBuilder &builder, Operation *step, unsigned number,
@@ -262,7 +423,8 @@ static Affine computeAffine(OpBuilder &builder, const Scaling &scaling,
   Affine affine;
   Value x = scaling.getX();
   for (Operation *step : scaling.steps) {
-    takeStep(builder, step, step->getOperand(0) == x ? 0 : 1, values, affine);
+    if (step != scaling.sum)
+      takeStep(builder, step, step->getOperand(0) == x ? 0 : 1, values, affine);
     x = step->getResult(0);
   }
   if (!affine.shift)
@@ -372,13 +534,20 @@ static bool fold(IRRewriter &rewriter, const Scaling &scaling) {
   if (!place)
     return false;
   rewriter.setInsertionPoint(place);
-  linalg::GenericOp both = makeScaleAndShift(rewriter, scaling);
-  Value scaled = scaleInput(rewriter, scaling, both.getResult(0));
   AffineMap toBias = AffineMap::get(contract.getMap(2).getNumDims(), 0,
                                     scaling.role, rewriter.getContext());
-  scaling.replace(rewriter, scaling.scaled == 0 ? scaled : contract.getLhs(),
-                  scaling.scaled == 1 ? scaled : contract.getRhs(),
-                  both.getResult(1), toBias, scaling.epilogue.activation);
+  Value inputs[] = {contract.getLhs(), contract.getRhs()}, bias;
+  if (scaling.hasScale()) {
+    linalg::GenericOp both = makeScaleAndShift(rewriter, scaling);
+    inputs[scaling.scaled] = scaleInput(rewriter, scaling, both.getResult(0));
+    bias = both.getResult(1);
+  } else {
+    unsigned input = *getBiasInput(scaling);
+    bias = linalg::GenericOp(scaling.reader).getInputs()[input];
+    toBias = getRoleMap(scaling, input)->compose(toBias);
+  }
+  scaling.replace(rewriter, inputs[0], inputs[1], bias, toBias,
+                  scaling.epilogue.activation);
   return true;
 }
 
@@ -389,9 +558,15 @@ struct FoldScales : public tofu::impl::FoldScalesBase<FoldScales> {
     SmallVector<linalg::GenericOp> readers;
     getOperation()->walk([&](linalg::GenericOp op) { readers.push_back(op); });
     IRRewriter rewriter(&getContext());
-    for (linalg::GenericOp reader : readers)
+    auto foldReader = [&](linalg::GenericOp reader) {
       if (std::optional<Scaling> scaling = matchScaling(reader))
         numFolded += fold(rewriter, *scaling);
+    };
+    for (linalg::GenericOp reader : readers) {
+      if (linalg::GenericOp part = splitSum(rewriter, reader))
+        foldReader(part);
+      foldReader(reader);
+    }
   }
 };
 

@@ -11,7 +11,6 @@
 #include "Tofu/Conversion/Passes.h"
 #include "Tofu/Dialect/BufferOps.h"
 
-#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -98,14 +97,14 @@ static std::optional<Fusion> matchFusion(linalg::GenericOp reader) {
     ContractOp contract = getContractionReadBy(reader, *operand);
     if (!contract)
       continue;
-    Fusion fusion{{contract, reader}, operand->getOperandNumber(), {}, {}};
+    Fusion fusion{{contract, reader, {}}, operand->getOperandNumber(), {}, {}};
     std::optional<Epilogue> epilogue = matchEpilogue(reader, fusion.input);
     if (!epilogue)
       continue;
     fusion.epilogue = *epilogue;
     Type type = getElementTypeOrSelf(reader->getResult(0));
-    if (matchLibrary(contract, epilogue->biasInput.has_value(), type,
-                     fusion.epilogue) &&
+    if (matchLibrary(contract, contract.getAccumulate(),
+                     epilogue->biasInput.has_value(), type, fusion.epilogue) &&
         matchBias(fusion) && matchTypes(fusion))
       return fusion;
   }
@@ -130,34 +129,13 @@ static bool fuse(IRRewriter &rewriter, const Fusion &fusion) {
 // Sums with what is kept
 //===----------------------------------------------------------------------===//
 
-/// True if `op` adds to what may not be written to, or is needed afterwards, so
-/// that there would be a copy of it.
-static bool addsToKept(ContractOp op) {
-  Value out = op.getOut();
-  if (auto argument = dyn_cast<BlockArgument>(out)) {
-    auto function =
-        dyn_cast<FunctionOpInterface>(argument.getOwner()->getParentOp());
-    auto writable =
-        function ? function.getArgAttrOfType<BoolAttr>(
-                       argument.getArgNumber(),
-                       bufferization::BufferizationDialect::kWritableAttrName)
-                 : BoolAttr();
-    if (writable && !writable.getValue())
-      return true;
-  }
-  return llvm::any_of(out.getUsers(), [&](Operation *user) {
-    return user != op && user->getBlock() == op->getBlock() &&
-           op->isBeforeInBlock(user);
-  });
-}
-
 /// Makes what is added to the bias, so that the sum is elsewhere. It is added
 /// in f32 in any case, to what is rounded before for shorter types.
 static bool separate(IRRewriter &rewriter, ContractOp op) {
   auto type = dyn_cast<RankedTensorType>(op.getOut().getType());
   if (!type || !op.getAccumulate() || op.getBias() || !mayAddToTensor(op) ||
       (!type.getElementType().isF32() && !type.getElementType().isF64()) ||
-      !addsToKept(op))
+      !isKept(op.getOut(), op))
     return false;
   rewriter.setInsertionPoint(op);
   Value empty = tensor::EmptyOp::create(

@@ -459,17 +459,22 @@ func.func @short(%a: tensor<2x9x3xbf16>, %w: tensor<2x3x5xbf16>, %d: tensor<2x9x
   return %1, %3 : tensor<2x8x5xbf16>, tensor<2x8x5xf32>
 }
 
-// Where NaN becomes 0, where the bias is for each position, and where it is added
-// to what is there; only what can't be NaN is relu of either kind.
+// Where NaN becomes 0, where the bias is for each position, and where what is added
+// to something has no bias; only what can't be NaN is relu of either kind.
 // CHECK-LABEL: func.func @not_of_convolutions
 // CHECK-NOT:     activation
-// CHECK-COUNT-3: linalg.generic
+// CHECK-COUNT-2: linalg.generic
+// CHECK:         tofu.contract accumulate %{{.*}}, %{{.*}} into %{{.*}} maps
+// CHECK:         linalg.generic
 // CHECK:         tofu.contract %{{.*}}, %{{.*}} into %{{.*}} bias %{{.*}} activation relu_nan maps
+// CHECK-NOT:     linalg.generic
+// CHECK:         tofu.contract accumulate %{{.*}}, %{{.*}} into %{{.*}} bias %{{.*}} activation relu_nan maps
 // CHECK-NOT:     linalg.generic
 #f = affine_map<(n, y, f) -> (f)>
 #y = affine_map<(n, y, f) -> (y)>
-func.func @not_of_convolutions(%a: tensor<2x9x3xf32>, %w: tensor<2x3x5xf32>, %c: tensor<5xf32>, %d: tensor<8xf32>, %g: tensor<2x8x5xf32>)
-    -> (tensor<2x8x5xf32>, tensor<2x8x5xf32>, tensor<2x8x5xf32>, tensor<2x8x5xf32>) {
+func.func @not_of_convolutions(%a: tensor<2x9x3xf32>, %w: tensor<2x3x5xf32>, %c: tensor<5xf32>, %d: tensor<8xf32>, %g: tensor<2x8x5xf32>,
+                               %h: tensor<2x8x5xf32>)
+    -> (tensor<2x8x5xf32>, tensor<2x8x5xf32>, tensor<2x8x5xf32>, tensor<2x8x5xf32>, tensor<2x8x5xf32>) {
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<2x8x5xf32>
   %0 = tofu.contract %a, %w into %e maps [#window, #filter, #result] : tensor<2x9x3xf32>, tensor<2x3x5xf32>, tensor<2x8x5xf32> -> tensor<2x8x5xf32>
@@ -488,11 +493,11 @@ func.func @not_of_convolutions(%a: tensor<2x9x3xf32>, %w: tensor<2x3x5xf32>, %c:
     linalg.yield %s : f32
   } -> tensor<2x8x5xf32>
   %4 = tofu.contract accumulate %a, %w into %g maps [#window, #filter, #result] : tensor<2x9x3xf32>, tensor<2x3x5xf32>, tensor<2x8x5xf32> -> tensor<2x8x5xf32>
-  %5 = linalg.generic {indexing_maps = [#nyf, #f, #nyf], iterator_types = ["parallel", "parallel", "parallel"]}
-      ins(%4, %c : tensor<2x8x5xf32>, tensor<5xf32>) outs(%e : tensor<2x8x5xf32>) {
-  ^bb0(%x: f32, %b: f32, %o: f32):
-    %s = arith.addf %x, %b : f32
-    linalg.yield %s : f32
+  %5 = linalg.generic {indexing_maps = [#nyf, #nyf], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%4 : tensor<2x8x5xf32>) outs(%e : tensor<2x8x5xf32>) {
+  ^bb0(%x: f32, %o: f32):
+    %m = arith.maximumf %x, %zero : f32
+    linalg.yield %m : f32
   } -> tensor<2x8x5xf32>
   %6 = tofu.contract %a, %w into %e maps [#window, #filter, #result] : tensor<2x9x3xf32>, tensor<2x3x5xf32>, tensor<2x8x5xf32> -> tensor<2x8x5xf32>
   %7 = linalg.generic {indexing_maps = [#nyf, #f, #nyf], iterator_types = ["parallel", "parallel", "parallel"]}
@@ -502,5 +507,13 @@ func.func @not_of_convolutions(%a: tensor<2x9x3xf32>, %w: tensor<2x3x5xf32>, %c:
     %m = arith.maxnumf %s, %zero fastmath<nnan> : f32
     linalg.yield %m : f32
   } -> tensor<2x8x5xf32>
-  return %1, %3, %5, %7 : tensor<2x8x5xf32>, tensor<2x8x5xf32>, tensor<2x8x5xf32>, tensor<2x8x5xf32>
+  %8 = tofu.contract accumulate %a, %w into %h maps [#window, #filter, #result] : tensor<2x9x3xf32>, tensor<2x3x5xf32>, tensor<2x8x5xf32> -> tensor<2x8x5xf32>
+  %9 = linalg.generic {indexing_maps = [#nyf, #f, #nyf], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%8, %c : tensor<2x8x5xf32>, tensor<5xf32>) outs(%e : tensor<2x8x5xf32>) {
+  ^bb0(%x: f32, %b: f32, %o: f32):
+    %s = arith.addf %x, %b : f32
+    %m = arith.maximumf %s, %zero : f32
+    linalg.yield %m : f32
+  } -> tensor<2x8x5xf32>
+  return %1, %3, %5, %7, %9 : tensor<2x8x5xf32>, tensor<2x8x5xf32>, tensor<2x8x5xf32>, tensor<2x8x5xf32>, tensor<2x8x5xf32>
 }

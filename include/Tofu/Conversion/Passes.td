@@ -236,8 +236,8 @@ def FuseEpilogues : Pass<"tofu-fuse-epilogues", "::mlir::func::FuncOp"> {
     vector to each row, or have its shape, and relu is `relu`. Of convolutions,
     which have one input with windows, the bias must run along all dims that index
     the filters, in this order, and relu is `relu_nan`; f32 and f64 have relu only
-    after a bias and no gelu; and nothing is added to what is there. With `nnan`
-    relu is of either kind.
+    after a bias and no gelu, and so have short types where the result is added to
+    what is there. With `nnan` relu is of either kind.
 
     A product of f32 or f64 that is added to what may not be written to, or is read
     later on, has that as its bias, so that it needn't be copied.
@@ -280,6 +280,14 @@ def FoldScales : Pass<"tofu-fold-scales", "::mlir::func::FuncOp"> {
     | all is f32, or all is f64 | a scaled input of a short type would be rounded |
     | a library may have the epilogue | otherwise a kernel stays anyway |
 
+    Where one of the sums is with an input r of the result's shape, after which
+    there are only sums, the contraction is added to that, `(r + s * x) + b`, with or
+    without a scale; with none there must be a bias that is an input as it is. The
+    result is where r was, so r must be of the same type and dims, and needed by
+    nothing else any more: neither something that comes later, nor the caller, nor
+    the contraction itself. Where r is `t * y + c` of another contraction's result y
+    as well, that becomes a contraction with a bias, which comes first.
+
     It changes roundings, and overflow, as other orders of sums do.
 
     Before: generics and contractions on tensors, fused by
@@ -294,10 +302,16 @@ def FoldScales : Pass<"tofu-fold-scales", "::mlir::func::FuncOp"> {
     %s_b:2 = linalg.generic ... ins(%mean, %s) {...}
     %v = linalg.generic ... ins(%w, %s_b#0) { %p = arith.mulf %in, %in_0 ... yield %p }
     %2 = tofu.contract %a, %v into %e bias %s_b#1 maps [...] : ...
+
+    %2 = linalg.generic ... ins(%1, %c, %r) { %s = arith.addf %in, %in_0
+                                              %t = arith.addf %s, %in_1 ... yield %t }
+    // becomes
+    %2 = tofu.contract accumulate %a, %b into %r bias %c maps [...] : ...
     ```
   }];
   let statistics = [
-    Statistic<"numFolded", "num-folded", "Number of results no longer scaled">
+    Statistic<"numFolded", "num-folded",
+              "Number of results no longer scaled, or added to something">
   ];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",

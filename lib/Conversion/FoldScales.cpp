@@ -244,11 +244,15 @@ static bool isWorthIt(const Scaling &scaling) {
 }
 
 /// Follows the contraction that `operand` of the reader is the result of;
-/// nothing if it is none.
+/// nothing if it is none, or if the reader does something else as well, such as
+/// to assert.
 static std::optional<Scaling> follow(linalg::GenericOp reader,
                                      OpOperand &operand) {
   ContractOp contract = getContractionReadBy(reader, operand);
-  if (!contract || contract.getAccumulate())
+  bool isPlain =
+      llvm::all_of(reader.getBlock()->without_terminator(),
+                   [](Operation &each) { return isMemoryEffectFree(&each); });
+  if (!contract || contract.getAccumulate() || !isPlain)
     return std::nullopt;
   Scaling scaling;
   scaling.contract = contract;

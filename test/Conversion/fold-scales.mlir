@@ -145,6 +145,26 @@ func.func @others(%a: tensor<2x3x40xf32>, %w: tensor<5x3x3xf32>, %m: tensor<2xf3
   return %1, %3, %5, %7 : tensor<2x5x38xf32>, tensor<2x5x38xf32>, tensor<2x5x38xf32>, tensor<2x5x38xf32>
 }
 
+// An assertion would be lost.
+// CHECK-LABEL: func.func @assertion
+// CHECK-NOT:     bias
+// CHECK:         linalg.generic
+// CHECK:           cf.assert
+func.func @assertion(%a: tensor<2x3x40xf32>, %w: tensor<5x3x3xf32>, %s: tensor<5xf32>) -> tensor<2x5x38xf32> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<2x5x38xf32>
+  %0 = tofu.contract %a, %w into %e maps [#image, #filter, #result] : tensor<2x3x40xf32>, tensor<5x3x3xf32>, tensor<2x5x38xf32> -> tensor<2x5x38xf32>
+  %1 = linalg.generic {indexing_maps = [#nky, #k, #nky], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%0, %s : tensor<2x5x38xf32>, tensor<5xf32>) outs(%e : tensor<2x5x38xf32>) {
+  ^bb0(%x: f32, %p: f32, %o: f32):
+    %2 = arith.cmpf une, %p, %zero : f32
+    cf.assert %2, "a scale is zero"
+    %3 = arith.divf %x, %p : f32
+    linalg.yield %3 : f32
+  } -> tensor<2x5x38xf32>
+  return %1 : tensor<2x5x38xf32>
+}
+
 // Where the filter is larger than the result, of unknown size, or short.
 // CHECK-LABEL: func.func @not_worth_it
 // CHECK-NOT:     bias

@@ -8,8 +8,8 @@
 //
 // What backends need whose devices are in several processes, one in each: who
 // they are, whether one of them has failed, and a few bytes from one to
-// another. The library of the MPI backend has the one implementation, so that
-// others don't need MPI where they don't use it.
+// another. One implementation is in the library of the MPI backend, so that
+// others don't need MPI where they don't use it, and one in Tcp/Job.h.
 //
 //===----------------------------------------------------------------------===//
 
@@ -35,12 +35,17 @@ public:
   virtual int localRank() const = 0;
   virtual int numLocal() const = 0;
 
+  /// Whether rank 0 is another process, which prints what is wrong. By this one
+  /// alone.
+  virtual bool isSilent() { return rank() != 0; }
+
   /// Whether another process has said in `agree` that it has failed. By this
   /// one alone.
   virtual bool isNotified() = 0;
 
   /// What all processes say of a run of which this one says `status`, with its
-  /// error if it has failed. Errors are left to rank 0.
+  /// error if it has failed. The error is left empty where another process
+  /// prints it.
   virtual TofuStatus agree(std::string &error, TofuStatus status) = 0;
 
   /// The text of the first process that has one which isn't empty.

@@ -82,6 +82,8 @@ if config.clang_format:
 # Whatever runs programs may run them on another backend:
 # --param=backend=gpu-on-host; on mpi, each device is a process.
 config.substitutions.append(("%on_mpi", f"{config.python} {os.path.join(config.test_source_root, 'on_mpi.py')}"))
+# Processes that launchers without MPI start.
+config.substitutions.append(("%on_env", f"{config.python} {os.path.join(config.test_source_root, 'on_env.py')}"))
 backend = lit_config.params.get("backend")
 if backend:
     run = "%on_mpi tofu-run" if backend == "mpi" else "tofu-run --backend=" + backend

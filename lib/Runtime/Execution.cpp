@@ -202,7 +202,9 @@ MaybeFailure Session::runOnce(const std::string &tool) {
       call->prepare();
   TofuStatus status = backend.run(world, runDevice, this);
   if (status == TOFU_STUCK) {
-    std::fprintf(stderr, "%s: error: %s\n", tool.c_str(), backend.error(world));
+    // Another process may say it.
+    if (const char *error = backend.error(world); *error)
+      std::fprintf(stderr, "%s: error: %s\n", tool.c_str(), error);
     std::_Exit(static_cast<int>(ExitCode::Runtime));
   }
   if (status == TOFU_FAILED)

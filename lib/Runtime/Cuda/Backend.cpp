@@ -520,7 +520,7 @@ static TofuWorld *makeWorld(const TofuWorldOptions &options,
     std::string devices = std::to_string(options.numDevices);
     std::snprintf(error, errorBytes,
                   "there %s %d process%s, and the number of devices is %s: "
-                  "start it with mpirun -n %s, or without mpirun",
+                  "start %s processes, or one without a launcher",
                   count == 1 ? "is" : "are", count, count == 1 ? "" : "es",
                   devices.c_str(), devices.c_str());
     return nullptr;
@@ -535,7 +535,8 @@ static TofuWorld *makeWorld(const TofuWorldOptions &options,
 static TofuWorld *createWorld(const TofuWorldOptions *options, char *error,
                               int64_t errorBytes) {
   auto shared = std::make_shared<cuda::Shared>();
-  std::string reason = cuda::findProcesses(shared->processes);
+  std::string reason =
+      cuda::findProcesses(options->timeoutSeconds, shared->processes);
   std::snprintf(error, errorBytes, "%s", reason.c_str());
   Processes *processes = shared->processes.get();
   TofuWorld *world = nullptr;
@@ -550,7 +551,7 @@ static TofuWorld *createWorld(const TofuWorldOptions *options, char *error,
     return world;
   }
   // All say the same.
-  bool isSilent = processes && processes->rank() != 0;
+  bool isSilent = processes && processes->isSilent();
   std::snprintf(error, errorBytes, "%s", isSilent ? "" : reason.c_str());
   if (world)
     getHostBackend().destroyWorld(world);

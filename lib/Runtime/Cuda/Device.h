@@ -55,8 +55,9 @@ struct Shared {
 };
 
 /// The processes of the job that this one is part of; none if it is alone. The
-/// reason if they can't be found.
-std::string findProcesses(std::shared_ptr<host::Processes> &processes);
+/// reason if they can't be found, or don't come in time.
+std::string findProcesses(double timeoutSeconds,
+                          std::shared_ptr<host::Processes> &processes);
 
 /// An even collective that waits for the end of its group.
 struct PendingEven {

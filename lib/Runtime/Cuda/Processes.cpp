@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Device.h"
+#include "Job.h"
 
 #include <cstdlib>
 #include <dlfcn.h>
@@ -16,7 +17,7 @@ using namespace mlir::tofu::cuda;
 
 /// Launchers of MPI say how many processes there are: Open MPI's, and those of
 /// MPICH and its kin.
-static bool isOneOfSeveral() {
+static bool isOneOfMpi() {
   for (const char *name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"})
     if (const char *size = std::getenv(name))
       return std::atoi(size) > 1;
@@ -27,14 +28,12 @@ static bool isOneOfSeveral() {
 static std::string getMpiLibrary() {
   Dl_info info;
   std::string self;
-  if (dladdr(reinterpret_cast<void *>(&isOneOfSeveral), &info))
+  if (dladdr(reinterpret_cast<void *>(&isOneOfMpi), &info))
     self = info.dli_fname;
   return self.substr(0, self.rfind('/') + 1) + "libtofu_runtime_mpi.so";
 }
 
-std::string cuda::findProcesses(std::shared_ptr<host::Processes> &processes) {
-  if (!isOneOfSeveral())
-    return {};
+static std::string startMpi(std::shared_ptr<host::Processes> &processes) {
   // Stays, as MPI does until the process ends.
   std::string path = getMpiLibrary();
   void *library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
@@ -50,4 +49,15 @@ std::string cuda::findProcesses(std::shared_ptr<host::Processes> &processes) {
   char error[256] = "";
   processes.reset(start(error, sizeof(error)));
   return error;
+}
+
+std::string cuda::findProcesses(double timeoutSeconds,
+                                std::shared_ptr<host::Processes> &processes) {
+  if (isOneOfMpi())
+    return startMpi(processes);
+  std::optional<tcp::Environment> environment;
+  std::string reason = tcp::readEnvironment(std::getenv, environment);
+  if (!environment)
+    return reason;
+  return tcp::join(*environment, timeoutSeconds, processes);
 }

@@ -122,7 +122,8 @@ private:
 static thread_local std::shared_ptr<Hub> hubOfThread;
 static thread_local int rankOfThread = 0;
 
-std::string cuda::findProcesses(std::shared_ptr<host::Processes> &processes) {
+std::string cuda::findProcesses(double,
+                                std::shared_ptr<host::Processes> &processes) {
   if (hubOfThread)
     processes = std::make_shared<ThreadProcesses>(hubOfThread, rankOfThread);
   return {};

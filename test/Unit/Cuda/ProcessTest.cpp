@@ -165,8 +165,8 @@ TEST_F(Processes, NumbersDiffer) {
     return first;
   };
   EXPECT_EQ(getError(4),
-            "there are 3 processes, and the number of devices is 4: start it "
-            "with mpirun -n 4, or without mpirun");
+            "there are 3 processes, and the number of devices is 4: start 4 "
+            "processes, or one without a launcher");
   numFakeGpus = 2;
   EXPECT_EQ(getError(3), "there are 3 processes on a machine with 2 GPUs, and "
                          "NCCL takes one for each GPU");

@@ -168,7 +168,7 @@ SearchResult mlir::tofu::search::searchKBest(const PartitionGraph &graph,
   std::optional<JointSearch> joined;
   if (!search.isOver())
     joined.emplace(graph, mesh, mine, best).run(raiseBound);
-  // Not looked at any further: a few steps, which hardly take time.
+  // Close at once, with plenty of time left.
   if (!joined && best.gap() > 0 && !search.isOutOfTime())
     search.improveDegrees();
   if (!search.isOver()) {

@@ -121,6 +121,8 @@ public:
   /// Whether the best plan is close to its bound, or time is up and there is
   /// one.
   bool isOver() const;
+
+  /// Whether the time budget is spent.
   bool isOutOfTime() const;
 
   /// Whether the gap is so small that patience may close it.

@@ -444,7 +444,7 @@ void PairwiseModel::View::tell(unsigned var, Values &active,
 }
 
 /// By how much the shares of a group are more than its costs, at most, as
-/// thousands of roundings may make them.
+/// thousands of roundings may make them. Of what is forbidden they may be.
 int64_t PairwiseModel::View::overcharge(const GroupClass &group,
                                         Units units) const {
   auto mine = llvm::ArrayRef(edges).slice(group.firstEdge, group.numEdges);
@@ -455,10 +455,12 @@ int64_t PairwiseModel::View::overcharge(const GroupClass &group,
   for (size_t row = 0; row < whole.size(); row += group.example->numColumns) {
     int64_t above = 0;
     for (size_t at = row; at < row + group.example->numColumns; ++at) {
-      int64_t charged = 0;
+      int64_t cost = units.roundDown(whole[at]), charged = 0;
+      if (cost == Forbidden)
+        continue;
       for (const EdgeClass &edge : mine)
         charged += int64_t(edge.perGroup) * units.roundDown(edge.ownShare[at]);
-      above += std::max<int64_t>(charged - units.roundDown(whole[at]), 0);
+      above += std::max<int64_t>(charged - cost, 0);
     }
     most = std::max(most, above);
   }

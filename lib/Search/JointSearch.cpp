@@ -46,8 +46,9 @@ static constexpr int64_t kMostDevicesByAxis = 256;
 /// and from where on finer views and patience may close it.
 static constexpr double kPartOfGap = 0.1, kFarGap = 2.5;
 
-/// Passes that show whether other degrees are better.
-static constexpr unsigned kFewPasses = 8;
+/// Passes that show whether other degrees are better: so few that assignments
+/// are improved once, after them.
+static constexpr unsigned kFewPasses = 7;
 
 bool BestPlan::offer(Plan plan) {
   countBytes(graph, plan, charge, model);

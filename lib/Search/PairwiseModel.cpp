@@ -476,9 +476,13 @@ PairwiseModel::Result PairwiseModel::minimize(const Options &options,
   if (isDone || finish(options, result))
     return result;
   improve(options, result);
-  result.lowerBound =
-      std::max(integerBound(Units()),
-               integerBound(Units::fineFor(double(result.minimum))));
+  result.lowerBound = integerBound(Units());
+  // All that rounding may have lost.
+  int64_t lost = domains.size() + 3 * edges.size();
+  if (result.minimum - result.lowerBound <= lost)
+    result.lowerBound =
+        std::max(result.lowerBound,
+                 integerBound(Units::fineFor(double(result.minimum))));
   result.lowerBound = std::min(result.minimum, result.lowerBound);
   return result;
 }

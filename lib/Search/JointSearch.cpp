@@ -39,8 +39,10 @@ static constexpr int64_t kMostEntries = int64_t(1) << 23,
 /// Entries of the tables of an exact elimination that a search to the end may
 /// begin with.
 static constexpr int64_t kWholeTables = int64_t(1) << 28;
-/// The same of each segment of the bound.
-static constexpr int64_t kSegmentTables = int64_t(1) << 26;
+/// Partial assignments that are kept at once where a segment of the bound is
+/// solved, and where programs are searched to the end.
+static constexpr int64_t kSegmentRows = int64_t(1) << 21,
+                         kMostSegmentRows = int64_t(1) << 23;
 static constexpr int64_t kMostDevicesByAxis = 256;
 /// Of the gap that is close enough: what a part of the search may add to it,
 /// and from where on finer views and patience may close it.
@@ -480,7 +482,7 @@ void JointSearch::refine(Effort effort) {
     mine.farGap = farGap();
   if ((effort == Effort::Axes || isToTheEnd) && isAffordable()) {
     if (effort == Effort::Axes)
-      mine.segmentLimit = kSegmentTables;
+      mine.segmentLimit = isToTheEnd ? kMostSegmentRows : kSegmentRows;
     best.raiseBound(searchAll(mine));
     return;
   }

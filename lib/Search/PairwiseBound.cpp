@@ -36,6 +36,10 @@ static constexpr unsigned kRadii[] = {1, 2, 3, 4, 6, 9};
 /// The same where they get the same values.
 static constexpr unsigned kRadiusAlike = 4;
 
+/// What part of the gap a finer view closes where segments are to close the
+/// rest, at least.
+static constexpr double kWorthFiner = 0.01;
+
 //===----------------------------------------------------------------------===//
 // Making it
 //===----------------------------------------------------------------------===//
@@ -571,8 +575,14 @@ PairwiseModel::minimizeAlike(llvm::ArrayRef<unsigned> kinds,
       numRadii = std::size(kRadii);
       break;
     }
+    double before = view ? view->bound() : 0;
     view = std::make_shared<View>(*this, std::move(classes), view.get());
     goesOn = raise() && (isTried || radius < kRadiusAlike || tryAlike());
+    // Segments that are the same have to be solved once.
+    if (options.segmentLimit > 0 && options.closeEnough > 0 &&
+        radius >= kRadiusAlike &&
+        view->bound() - before < kWorthFiner * (upper - view->bound()))
+      break;
   }
   goesOn = goesOn && !isFar() && (isTried || tryAlike());
   while (goesOn) {
@@ -593,10 +603,8 @@ PairwiseModel::minimizeAlike(llvm::ArrayRef<unsigned> kinds,
     result.lowerBound = leastKnown;
     return result;
   }
-  Options mine = options;
-  if (clock.seconds() >= options.seconds)
-    mine.segmentLimit = 0;
-  result.lowerBound =
-      std::min(leastKnown, view->integerBound(mine, leastKnown));
+  result.lowerBound = std::min(
+      leastKnown, view->integerBound(options, result.assignment, leastKnown,
+                                     options.seconds - clock.seconds()));
   return result;
 }

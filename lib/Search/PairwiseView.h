@@ -32,7 +32,8 @@ public:
   /// A bound of whole numbers, where something costs `upper`. If that leaves
   /// too much open, it is raised by exact solutions of parts of the model,
   /// whose tables have at most so many entries each.
-  int64_t integerBound(const Options &options, int64_t upper) const;
+  int64_t integerBound(const Options &options, const Assignment &plan,
+                       int64_t upper, double seconds) const;
 
   /// Raises the bound. Values that are in nothing as cheap as `upper` are
   /// dropped.

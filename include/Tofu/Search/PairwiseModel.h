@@ -57,8 +57,8 @@ public:
     int64_t wholeLimit = 0;
     /// The same where something better is looked for among some values.
     int64_t improvementLimit = int64_t(1) << 18;
-    /// The same of each part of the model whose exact solution raises the bound
-    /// at the end; none if 0.
+    /// Partial assignments that are kept at once where exact solutions of parts
+    /// of the model raise the bound at the end; none if 0.
     int64_t segmentLimit = 0;
     /// Stop when eight passes have found nothing better.
     bool settles = false;

@@ -246,9 +246,35 @@ TEST(PairwiseModelTest, segmentsSolveOddCycles) {
         .lowerBound;
   };
   EXPECT_EQ(bound(0), 0);
-  // Two of them are a segment, then, and the third is alone.
-  EXPECT_EQ(bound(7), 0);
+  // Too few for the four assignments of two of them.
+  EXPECT_EQ(bound(3), 0);
   EXPECT_EQ(bound(100), 100);
+}
+
+// Three readers, each of which has two of three copies that cost 200: two
+// copies are enough for them, and no less, but each may pay for half of two.
+TEST(PairwiseModelTest, segmentsChargeForWholeCopies) {
+  std::vector<int64_t> costs{200, 200, 200};
+  std::vector<unsigned> columns[] = {{0, 1}, {1, 2}, {2, 0}};
+  auto bound = [&](unsigned rows, int64_t segmentLimit) {
+    std::vector<int64_t> table;
+    for (unsigned row = 0; row < rows; ++row)
+      llvm::append_range(table, costs);
+    PairwiseModel model({rows, 2, 2, 2});
+    model.addGroup(0, table, 3,
+                   {{1, columns[0]}, {2, columns[1]}, {3, columns[2]}});
+    PairwiseModel::Options options;
+    options.tableLimit = options.improvementLimit = 0;
+    options.segmentLimit = segmentLimit;
+    return model
+        .minimizeAlike({0, 1, 2, 3}, options, /*hint=*/nullptr, /*known=*/1000)
+        .lowerBound;
+  };
+  // What is copied may have a choice or not.
+  for (unsigned rows : {1, 2}) {
+    EXPECT_EQ(bound(rows, 0), 300);
+    EXPECT_EQ(bound(rows, 100), 400);
+  }
 }
 
 // Three readers share each cost of 10, so that the share of one is no whole

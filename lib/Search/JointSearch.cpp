@@ -486,9 +486,15 @@ void JointSearch::refine(Effort effort) {
     best.raiseBound(searchAll(mine));
     return;
   }
+  // It has nothing to add for the same plan.
+  if (isLarge() && exhaustedFor == best.cost())
+    return;
+  int64_t before = best.getBound();
   PairwiseModel::Result result = degrees.getModel().minimizeAlike(
       degrees.getDomainIds(), mine, nullptr, best.cost());
   best.raiseBound(result.lowerBound);
+  if (best.getBound() == before)
+    exhaustedFor = best.cost();
 }
 
 bool JointSearch::writeIlp(llvm::raw_ostream &os) {

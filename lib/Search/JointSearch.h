@@ -171,6 +171,8 @@ private:
   const Mesh &mesh;
   SearchOptions options;
   unsigned patience = 1;
+  /// The cost of a plan for which the bound of degrees rises no further.
+  int64_t exhaustedFor = -1;
   BestPlan &best;
   PlanSpace space;
   DegreeSpace degrees;

@@ -434,13 +434,15 @@ private:
 int64_t PairwiseModel::View::integerBound(const Options &options,
                                           const Assignment &plan, int64_t upper,
                                           double seconds) const {
-  // Where forbidden costs were moved, there is no room for fine units.
-  WholeCosts costs = wholeCosts(Units()), fine;
+  WholeCosts costs = wholeCosts(Units::fineFor(double(upper)));
   int64_t bound = costs.units.toBound(costs.bound);
-  fine = wholeCosts(Units::fineFor(double(upper)));
-  if (int64_t finer = fine.units.toBound(fine.bound); finer > bound) {
-    bound = finer;
-    costs = std::move(fine);
+  // Where forbidden costs were moved, there is no room for fine units.
+  if (double(bound) < std::floor(sumOfLeast)) {
+    WholeCosts coarse = wholeCosts(Units());
+    if (int64_t other = coarse.units.toBound(coarse.bound); other > bound) {
+      bound = other;
+      costs = std::move(coarse);
+    }
   }
   if (options.segmentLimit <= 0 ||
       options.isClose(double(bound), double(upper)))

@@ -16,6 +16,9 @@
 
 using namespace mlir::tofu::search;
 
+/// Steps up to which each carries as many plans as it may.
+static constexpr unsigned kFewSteps = 3;
+
 /// A number that looks random but is the same on every machine (splitmix64).
 static uint64_t scramble(uint64_t x) {
   x += 0x9e3779b97f4a7c15;
@@ -119,9 +122,10 @@ std::vector<Candidate> StepSearch::step(const std::vector<Candidate> &plans,
   });
 
   // A plan that is dearer now may be cheaper in the end, so some stay. Where
-  // steps are slow, and not exact, few plans must do.
-  size_t limit =
-      std::max(1u, exact ? options.tiedPlans : options.tiedPlans / 8);
+  // steps are slow, and not exact, few plans must do, and so where there are
+  // many steps.
+  unsigned most = options.tiedPlans * kFewSteps / std::max(numSteps, kFewSteps);
+  size_t limit = std::max(1u, exact ? most : most / 8);
   if (extensions.size() > llvm::divideCeil(limit, 2))
     extensions.resize(llvm::divideCeil(limit, 2));
   std::vector<Candidate> next;
@@ -137,6 +141,7 @@ std::vector<Candidate> StepSearch::step(const std::vector<Candidate> &plans,
 
 std::vector<Candidate> StepSearch::recurse(const Mesh &mesh) {
   std::vector<Candidate> plans{{space.start(), 0}};
+  numSteps = llvm::count_if(mesh.sizes, [](int64_t size) { return size > 1; });
   for (unsigned axis = 0; axis < mesh.numAxes(); ++axis) {
     if (mesh.sizes[axis] == 1)
       continue;

@@ -65,6 +65,7 @@ private:
   const SearchOptions &options;
   PlanSpace space;
   bool exact = true;
+  unsigned numSteps = 1;
 };
 
 } // namespace mlir::tofu::search

@@ -3,15 +3,18 @@
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-"""Assembles the kernels of programs and prints what each takes of a GPU.
+"""Assembles the kernels of programs and prints what each takes of a GPU, and what the programs call.
 
 usage: kernel-report.py [--tofu-opt=TOFU_OPT] [--ptxas=PTXAS] [--chips=sm_80,sm_90,sm_100] [--quiet] PROGRAM...
 
 For each program and chip: the number of kernels, the most registers and bytes
 of shared memory that one takes, and the number of kernels that spill registers.
+Before them, for each program: how often a run of its function launches kernels,
+and calls a library for contractions and collectives, where loops count once.
 --quiet leaves out the line of each kernel. The exit code is 1 if a program
 can't be lowered, or a kernel can't be assembled or spills.
 """
+import collections
 import os
 import re
 import subprocess
@@ -25,6 +28,13 @@ KERNEL = re.compile(
     r"(?P<stores>\d+) bytes spill stores, (?P<loads>\d+) bytes spill loads\n"
     r".*?Used (?P<registers>\d+) registers(?P<rest>[^\n]*)", re.DOTALL)
 SHARED = re.compile(r"(\d+) bytes smem")
+FUNCTION_OR_CALL = re.compile(r"llvm\.func (?:\w+ )*@(?P<function>\w+)\(|llvm\.call @(?P<callee>\w+)\(")
+ENTRY = "_mlir_ciface_"
+# What is counted: functions of the runtime.
+LAUNCHES = ["tofuLaunch"]
+EPILOGUES = ["tofuContractWithEpilogue"]
+CONTRACTIONS = ["tofuContract", *EPILOGUES]
+COLLECTIVES = ["tofuEvenCollective", "tofuCollective", "tofuCollectiveOfSizes"]
 
 
 def unescape(text):
@@ -36,13 +46,52 @@ def unescape(text):
 
 
 def lower(tofu_opt, program, chip):
-    """Gives the PTX of a program, or None; empty if it has no kernels."""
+    """Gives a program in the LLVM dialect, or None."""
     done = subprocess.run([tofu_opt, program, f"--tofu-to-gpu=chip={chip}"], capture_output=True, text=True)
     if done.returncode:
         print(done.stderr, file=sys.stderr)
         return None
-    image = IMAGE.search(done.stdout)
+    return done.stdout
+
+
+def get_ptx(lowered):
+    """Empty if there are no kernels."""
+    image = IMAGE.search(lowered)
     return unescape(image.group(1)).rstrip(b"\0") if image else b""
+
+
+def count_calls(lowered):
+    """How often the entry points call each function, by way of others too, with loops counted once."""
+    callees, function = {}, None
+    for match in FUNCTION_OR_CALL.finditer(lowered):
+        if match["function"]:
+            function = match["function"]
+        else:
+            callees.setdefault(function, collections.Counter())[match["callee"]] += 1
+    totals = {}
+
+    def total(function):
+        if function not in totals:
+            calls = totals[function] = collections.Counter()
+            for callee, count in callees.get(function, {}).items():
+                calls[callee] += count
+                for inner, times in total(callee).items():
+                    calls[inner] += count * times
+        return totals[function]
+
+    inner = {callee for calls in callees.values() for callee in calls}
+    entries = [function for function in callees if function.startswith(ENTRY) and function not in inner]
+    return sum((total(function) for function in entries), collections.Counter())
+
+
+def report_calls(name, lowered):
+    calls = count_calls(lowered)
+
+    def count(functions):
+        return sum(calls[function] for function in functions)
+
+    print(f"{name}: {count(LAUNCHES)} launches, {count(CONTRACTIONS)} contractions, {count(EPILOGUES)} of them with an "
+          f"epilogue, {count(COLLECTIVES)} collectives")
 
 
 def assemble(ptxas, ptx, chip):
@@ -59,13 +108,16 @@ def assemble(ptxas, ptx, chip):
     return [match.groupdict() for match in KERNEL.finditer(done.stderr)]
 
 
-def report(program, chip, options):
+def report(program, chip, is_first, options):
     """Prints what the kernels take; true if all is well."""
     name = os.path.basename(program)
-    ptx = lower(options["tofu-opt"], program, chip)
-    if ptx is None:
+    lowered = lower(options["tofu-opt"], program, chip)
+    if lowered is None:
         print(f"{name} {chip}: can't be lowered")
         return False
+    if is_first:
+        report_calls(name, lowered)
+    ptx = get_ptx(lowered)
     kernels = assemble(options["ptxas"], ptx, chip) if ptx else []
     if kernels is None or len(kernels) != ptx.count(b".visible .entry"):
         print(f"{name} {chip}: can't be assembled")
@@ -91,7 +143,8 @@ def main(arguments):
     if not programs or not set(flags) <= {"tofu-opt", "ptxas", "chips", "quiet"}:
         sys.exit(__doc__)
     options = {"tofu-opt": "tofu-opt", "ptxas": "ptxas", "chips": "sm_80,sm_90,sm_100", **flags}
-    good = [report(p, chip, options) for p in programs for chip in options["chips"].split(",")]
+    chips = options["chips"].split(",")
+    good = [report(program, chip, chip == chips[0], options) for program in programs for chip in chips]
     return 0 if all(good) else 1
 
 

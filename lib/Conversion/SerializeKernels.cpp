@@ -67,6 +67,18 @@ static LogicalResult verifyFunctions(gpu::GPUModuleOp module) {
   return failure(result.wasInterrupted());
 }
 
+/// Lets kernels have as many registers as leave a multiprocessor room for so
+/// many blocks of them. Without a bound, ptxas aims at more threads, and spills
+/// registers for that.
+static void boundRegisters(gpu::GPUModuleOp module) {
+  constexpr int32_t kMinBlocks = 4;
+  Builder builder(module.getContext());
+  for (auto kernel : module.getOps<LLVM::LLVMFuncOp>())
+    if (kernel->hasAttr(gpu::GPUDialect::getKernelFuncAttrName()))
+      kernel->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(),
+                      builder.getI32IntegerAttr(kMinBlocks));
+}
+
 /// The chips in order, each once; by default sm_90.
 static SmallVector<StringRef> sortChips(ArrayRef<std::string> given) {
   SmallVector<StringRef> chips(given.begin(), given.end());
@@ -142,6 +154,7 @@ private:
   std::optional<std::string> serialize(gpu::GPUModuleOp module) {
     if (failed(verifyFunctions(module)))
       return std::nullopt;
+    boundRegisters(module);
     SmallVector<Code> codes;
     for (StringRef each : chips) {
       std::optional<Code> code = compile(module, each);

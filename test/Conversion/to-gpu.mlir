@@ -19,6 +19,7 @@
 // CHECK-SAME:    .target [[CHIP]]
 // CHECK-SAME:    .visible .entry kernel(
 // CHECK-SAME:    .maxntid 256
+// CHECK-SAME:    .minnctapersm 4
 // CHECK-SAME:    ld.global
 // CHECK-SAME:    neg.f32
 // CHECK-SAME:    st.global

@@ -772,6 +772,9 @@ def SerializeKernels
     By LLVM's NVPTX backend, and for machine code by `ptxas` of the CUDA toolkit
     that CUDA_ROOT, CUDA_HOME or CUDA_PATH names. Mathematical functions come from
     the toolkit's libdevice: it is an error if kernels need one and there is none.
+    A multiprocessor must have room for four blocks of a kernel, and a thread may
+    have as many registers as that leaves: more than `ptxas` gives it otherwise,
+    which for some kernels wouldn't do.
 
     Machine code for several chips is one image, by the toolkit's `fatbinary`, with
     PTX of the latest for those that are later. The driver takes what fits.

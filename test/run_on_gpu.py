@@ -28,8 +28,9 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 CHIPS = ("sm_80", "sm_90", "sm_100")
 DEVICES = (1, 2, 4)
 
-# Programs of test/Execution whose numbers are compared: their inputs, which are
-# random by seed where nothing is said, and options of the run.
+# Programs of test/Execution, or functions of them, whose numbers are compared:
+# their inputs, which are random by seed where nothing is said, options of the
+# run, and for how many devices they are, if not for all of DEVICES.
 CHECKS = {
     "matmul_uneven_rows": {},
     "matmul_bf16": {},
@@ -43,6 +44,25 @@ CHECKS = {
     "donated_argument": {},
     "globals": {"options": ["--iters=2", "--warmup=1"]},
     "dynamic_mixed_sizes": {"inputs": ["6x8xf32=random:1", "random:2", "6xf32=random:3"]},
+    # Kernels: what matters is how they are made, not how much is cut.
+    "gpu_elementwise": {"devices": (1, 4)},
+    "gpu_reductions:rows": {"devices": (1, 4)},
+    "gpu_reductions:columns": {"devices": (1, 4)},
+    "gpu_long_reductions": {"devices": (1, 4)},
+    "gpu_rows:softmax": {"devices": (1, 4)},
+    "gpu_rows:normalization": {"devices": (1, 4)},
+    "gpu_rows:entropy": {"devices": (1, 4)},
+    "gpu_rows:dynamic": {"devices": (1, 4), "inputs": ["13x600xf32=random:1"]},
+    "gpu_rows_neighbours:softmax": {"devices": (1, 4)},
+    "gpu_rows_neighbours:mixed": {"devices": (1, 4)},
+    "gpu_rows_neighbours:slices": {"devices": (1, 4)},
+    "gpu_epilogues": {"devices": (1, 4), "inputs": ["random:1"] * 11},
+    "gpu_convolution_epilogues": {"devices": (1, 4),
+                                  "inputs": ["random:1"] * 5 + ["random:1:0:0.3"] * 3 + ["random:1"] * 2},
+    "gpu_residuals": {"devices": (1, 4), "inputs": ["random:1"] * 4 + ["random:2:1:2"] + ["random:1"] * 3},
+    "gpu_scaled_convolutions": {"devices": (1, 4),
+                                "inputs": ["random:1"] * 4 + ["random:1:1:2"] + ["random:1"] * 3},
+    "gpu_depthwise": {"devices": (1, 4), "inputs": ["random:1:0.5:1"] * 8},
 }
 
 # A program that must fail, in a kernel, for the inputs that are random where nothing is said.
@@ -121,6 +141,11 @@ def fail(message):
 # --- Preparing ---------------------------------------------------------------
 
 
+def make_file_name(name):
+    """Of a check."""
+    return re.sub("[/:]", "-", name)
+
+
 class Kit:
     """A kit in the making."""
 
@@ -170,7 +195,7 @@ class Kit:
 
     def add_bundles(self, name, program, devices, what, compile_options=()):
         for chip in self.chips:
-            bundle = os.path.join("bundles", f"{name.replace('/', '-')}-{devices}-{chip}")
+            bundle = os.path.join("bundles", f"{make_file_name(name)}-{devices}-{chip}")
             options = ["--chip=" + chip] if chip != "host" else []
             self.run_tool(program, *options, *compile_options, f"--devices={devices}",
                           "--backend=" + self.options.backend, "--emit=bundle", "-o", os.path.join(self.folder, bundle))
@@ -181,16 +206,18 @@ class Kit:
             return json.load(file)
 
     def add_check(self, name, check):
-        program = os.path.join(HERE, "Execution", name + ".mlir")
+        file, _, function = name.partition(":")
+        program = os.path.join(HERE, "Execution", file + ".mlir")
+        function = ["--function=" + function] * bool(function)
         first = len(self.runs)
-        for devices in DEVICES:
-            self.add_bundles(name, program, devices, {"kind": "check"})
+        for devices in check.get("devices", DEVICES):
+            self.add_bundles(name, program, devices, {"kind": "check"}, function)
         manifest = self.read_manifest()
         count = sum("size_of" not in argument for argument in manifest["arguments"])
         options = check.get("options", [])
         options = options + ["--input=" + text for text in check.get("inputs", ["random:0"] * count)]
-        expected = [f"expected/{name.replace('/', '-')}-{i}.npy" for i in range(len(manifest["results"]))]
-        self.run_tool(program, "--quiet", "--devices=1", *options,
+        expected = [f"expected/{make_file_name(name)}-{i}.npy" for i in range(len(manifest["results"]))]
+        self.run_tool(program, *function, "--quiet", "--devices=1", *options,
                       *("--output=@" + os.path.join(self.folder, path) for path in expected))
         for run in self.runs[first:]:
             run.update(options=options, expected=expected)

@@ -341,3 +341,19 @@ FailureOr<Program> tofu::makeUnpartitioned(OwningOpRef<ModuleOp> module,
   program.module = std::move(module);
   return program;
 }
+
+FailureOr<Program> tofu::widen(const Program &program) {
+  OwningOpRef<ModuleOp> module(program.module.get().clone());
+  ScopedDiagnosticHandler silence(module->getContext(),
+                                  [](Diagnostic &) { return success(); });
+  PassManager pm(module->getContext());
+  pm.addPass(createWidenFloatsPass());
+  if (failed(pm.run(*module)))
+    return failure();
+  Program wide;
+  wide.function = program.function;
+  if (failed(readSignature(findFunction(*module, program.function), wide)))
+    return failure();
+  wide.module = std::move(module);
+  return wide;
+}

@@ -47,6 +47,10 @@ FailureOr<Program> makeProgram(OwningOpRef<ModuleOp> module,
 FailureOr<Program> makeUnpartitioned(OwningOpRef<ModuleOp> module,
                                      const RunOptions &options);
 
+/// An unpartitioned program with f64 in the place of shorter floats; fails,
+/// silently, if it isn't the same program in f64.
+FailureOr<Program> widen(const Program &program);
+
 } // namespace mlir::tofu
 
 #endif // TOFU_RUN_PROGRAM_H

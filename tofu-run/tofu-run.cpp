@@ -43,6 +43,11 @@ private:
   ExitCode load();
   ExitCode readInputs();
   ExitCode execute();
+  OrFailure<Execution>
+  executeUnpartitioned(const Program &program,
+                       const std::vector<HostTensor> &inputs) const;
+  /// None if that isn't possible: then there is nothing to say about rounding.
+  std::optional<Execution> executeInF64(const Program &wide) const;
   ExitCode compareWithUnpartitioned();
   ExitCode finish();
   ExitCode emitBundle();
@@ -138,30 +143,56 @@ ExitCode Runner::execute() {
   return steps.execute(program, compiled->getEntry(), *backend.backend);
 }
 
-ExitCode Runner::compareWithUnpartitioned() {
-  if (!unpartitioned || !steps.getExecution().isHere)
-    return ExitCode::Good;
-  auto unfit = [&](const std::string &reason) {
-    return steps.fail(ExitCode::Runtime, "unpartitioned: " + reason);
-  };
+OrFailure<Execution>
+Runner::executeUnpartitioned(const Program &program,
+                             const std::vector<HostTensor> &inputs) const {
   // Kernels of a GPU are compared with loops.
-  auto compiled = compile(*unpartitioned, serialBackend, libraries, options);
+  auto compiled = compile(program, serialBackend, libraries, options);
   if (!compiled)
-    return unfit(llvm::toString(compiled.takeError()));
+    return Failure{llvm::toString(compiled.takeError())};
   ExecutionOptions executionOptions;
   executionOptions.timeoutSeconds = options.timeoutSeconds;
   executionOptions.tool = "tofu-run";
-  if (unpartitioned->hasState)
+  if (program.hasState)
     executionOptions.iterations = options.warmup + options.iterations;
-  auto executed = tofu::execute(*unpartitioned, compiled->getEntry(),
-                                *serialBackend.backend, steps.getInputs(),
-                                executionOptions);
+  return tofu::execute(program, compiled->getEntry(), *serialBackend.backend,
+                       inputs, executionOptions);
+}
+
+std::optional<Execution> Runner::executeInF64(const Program &wide) const {
+  std::vector<HostTensor> inputs;
+  for (const HostTensor &input : steps.getInputs()) {
+    OrFailure<HostTensor> widened = input.widen();
+    if (!widened)
+      return std::nullopt;
+    inputs.push_back(std::move(*widened));
+  }
+  ScopedDiagnosticHandler silence(&context,
+                                  [](Diagnostic &) { return success(); });
+  auto executed = executeUnpartitioned(wide, inputs);
   if (!executed)
-    return unfit(executed.reason());
+    return std::nullopt;
+  return std::move(*executed);
+}
+
+ExitCode Runner::compareWithUnpartitioned() {
+  if (!unpartitioned || !steps.getExecution().isHere)
+    return ExitCode::Good;
+  FailureOr<Program> wide = widen(*unpartitioned);
+  auto executed = executeUnpartitioned(*unpartitioned, steps.getInputs());
+  if (!executed)
+    return steps.fail(ExitCode::Runtime, "unpartitioned: " + executed.reason());
+  bool mayBeRounded = false;
+  for (unsigned i = 0; i < executed->results.size(); ++i)
+    mayBeRounded |= steps.mayBeRounded(i, executed->results[i].whole);
+  std::optional<Execution> exact;
+  if (mayBeRounded && succeeded(wide))
+    exact = executeInF64(*wide);
   bool good = true;
   for (unsigned i = 0; i < executed->results.size(); ++i)
     good &=
-        steps.compareResult(i, executed->results[i].whole, "unpartitioned run");
+        steps.compareResult(i, executed->results[i].whole, "unpartitioned run",
+                            exact ? &exact->results[i].whole : nullptr);
   if (MaybeFailure difference = checkReplicas(program, steps.getExecution())) {
     steps.fail(ExitCode::Mismatch, difference->reason);
     good = false;

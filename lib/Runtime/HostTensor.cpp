@@ -295,6 +295,24 @@ OrFailure<HostTensor> HostTensor::slice(const host::Box &box) const {
   return part;
 }
 
+OrFailure<HostTensor> HostTensor::widen() const {
+  int64_t parts = getNumParts(getType());
+  OrFailure<HostTensor> wide = create(!isFloat(getType()) ? getType()
+                                      : parts > 1         ? TOFU_COMPLEX_F64
+                                                          : TOFU_F64,
+                                      getShape());
+  if (!wide)
+    return wide;
+  if (wide->getType() == getType()) {
+    std::memcpy(wide->getData(), getData(), getNumBytes());
+    return wide;
+  }
+  for (int64_t i = 0; i < numElements; ++i)
+    for (int64_t part = 0; part < parts; ++part)
+      wide->setFloat(i, getFloat(i, part), part);
+  return wide;
+}
+
 void HostTensor::insert(const host::Box &box, const HostTensor &part) {
   int64_t bytes = getElementBytes(getType());
   const char *from = part.getData();
@@ -333,24 +351,59 @@ static double getMagnitude(const HostTensor &tensor, int64_t i) {
   return magnitude;
 }
 
+/// The largest distance between the parts of two elements.
+static double distance(const HostTensor &got, const HostTensor &expected,
+                       int64_t i) {
+  double largest = 0;
+  for (int64_t part = 0; part < getNumParts(got.getType()); ++part)
+    largest = std::max(
+        largest, distance(got.getFloat(i, part), expected.getFloat(i, part)));
+  return largest;
+}
+
+static bool isWithin(double off, double most) {
+  return off == 0 || (std::isfinite(off) && off <= most);
+}
+
+std::optional<Rounding> Rounding::find(const HostTensor &rounded,
+                                       const HostTensor &exact,
+                                       Tolerance tolerance) {
+  if (!isFloat(rounded.getType()))
+    return std::nullopt;
+  Rounding rounding{&exact};
+  double magnitude = 0;
+  for (int64_t i = 0; i < rounded.getNumElements(); ++i) {
+    magnitude = std::max(magnitude, getMagnitude(exact, i));
+    // What overflows in short floats alone says nothing about the others.
+    if (double off = distance(rounded, exact, i); std::isfinite(off))
+      rounding.error = std::max(rounding.error, off);
+  }
+  if (rounding.error > 10 * tolerance.relative * magnitude)
+    return std::nullopt;
+  return rounding;
+}
+
 Difference mlir::tofu::compare(const HostTensor &got,
-                               const HostTensor &expected,
-                               Tolerance tolerance) {
+                               const HostTensor &expected, Tolerance tolerance,
+                               const Rounding *rounding) {
   Difference result;
-  bool floats = isFloat(got.getType());
+  // As doubles, large integers that differ may look alike.
+  bool isExact =
+      !isFloat(got.getType()) && !tolerance.relative && !tolerance.absolute;
+  auto getMost = [&](const HostTensor &reference, int64_t i) {
+    return tolerance.absolute + tolerance.relative * getMagnitude(reference, i);
+  };
+  auto isRounded = [&](int64_t i) {
+    const HostTensor &exact = *rounding->exact;
+    return isWithin(distance(got, exact, i),
+                    getMost(exact, i) + 2 * rounding->error);
+  };
   for (int64_t i = 0; i < got.getNumElements(); ++i) {
-    double off = 0;
-    for (int64_t part = 0; part < getNumParts(got.getType()); ++part)
-      off = std::max(
-          off, distance(got.getFloat(i, part), expected.getFloat(i, part)));
+    double off = distance(got, expected, i);
     result.largest = std::max(result.largest, off);
-    // As doubles, large integers that differ may look alike.
-    bool isExact = !floats && !tolerance.relative && !tolerance.absolute;
-    double most =
-        tolerance.absolute + tolerance.relative * getMagnitude(expected, i);
     bool isGood = isExact ? got.getInteger(i) == expected.getInteger(i)
-                          : off == 0 || (std::isfinite(off) && off <= most);
-    if (isGood)
+                          : isWithin(off, getMost(expected, i));
+    if (isGood || (rounding && isRounded(i)))
       continue;
     if (result.numDifferent++ == 0)
       result.first = i;

@@ -164,8 +164,27 @@ Tolerance ProgramRun::getTolerance(TofuElementType type) const {
   return tolerance;
 }
 
+bool ProgramRun::mayBeRounded(unsigned i, const HostTensor &want) const {
+  const HostTensor &got = execution.results[i].whole;
+  return !options.relativeTolerance && !options.absoluteTolerance &&
+         isFloat(got.getType()) && got.getShape() == want.getShape() &&
+         compare(got, want, getTolerance(got.getType())).numDifferent;
+}
+
+void ProgramRun::noteRounding(unsigned i, const std::string &with,
+                              double difference, double error) const {
+  if (!options.quiet)
+    std::fprintf(
+        stderr,
+        "%s: note: result %u differs from the %s by up to %.3g, which "
+        "rounding explains: that differs from the same in f64 by up to "
+        "%.3g\n",
+        tool.c_str(), i, with.c_str(), difference, error);
+}
+
 bool ProgramRun::compareResult(unsigned i, const HostTensor &want,
-                               const std::string &with) {
+                               const std::string &with,
+                               const HostTensor *exact) {
   const HostTensor &got = execution.results[i].whole;
   if (got.getShape() != want.getShape()) {
     fail(ExitCode::Mismatch,
@@ -173,10 +192,19 @@ bool ProgramRun::compareResult(unsigned i, const HostTensor &want,
               " is ", want.getTensorType().str()));
     return false;
   }
-  Difference difference = compare(got, want, getTolerance(got.getType()));
-  comparisons.push_back({i, with, difference, got.getNumElements()});
-  if (difference.numDifferent == 0)
+  Tolerance tolerance = getTolerance(got.getType());
+  std::optional<Rounding> rounding;
+  if (exact && exact->getShape() == want.getShape() && mayBeRounded(i, want))
+    rounding = Rounding::find(want, *exact, tolerance);
+  double error = rounding ? rounding->error : 0;
+  Difference difference =
+      compare(got, want, tolerance, rounding ? &*rounding : nullptr);
+  comparisons.push_back({i, with, difference, got.getNumElements(), error});
+  if (difference.numDifferent == 0) {
+    if (rounding)
+      noteRounding(i, with, difference.largest, error);
     return true;
+  }
   fail(ExitCode::Mismatch,
        join("result ", i, "[", joinIntegers(got.getIndex(difference.first)),
             "]: got ", got.getText(difference.first), ", the ", with, " has ",

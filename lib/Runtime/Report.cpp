@@ -295,7 +295,8 @@ static Json toJson(const ComparisonReport &comparison) {
           {"with", comparison.with},
           {"elements", comparison.numElements},
           {"different", comparison.difference.numDifferent},
-          {"largest_difference", toNumber(comparison.difference.largest)}};
+          {"largest_difference", toNumber(comparison.difference.largest)},
+          {"rounding_error", toNumber(comparison.roundingError)}};
 }
 
 std::string mlir::tofu::toJson(const RunReport &report) {

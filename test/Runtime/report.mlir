@@ -19,7 +19,7 @@
 // JSON-DAG: "function": "main"
 // JSON-DAG: "iterations": 3
 // JSON-DAG: "warmup": 1
-// JSON-DAG: "comparisons": [{"different": 0, "elements": 35, "largest_difference": {{[^,]*}}, "result": 0, "with": "unpartitioned run"}]
+// JSON-DAG: "comparisons": [{"different": 0, "elements": 35, "largest_difference": {{[^,]*}}, "result": 0, "rounding_error": 0{{(\.0)?}}, "with": "unpartitioned run"}]
 // JSON-DAG: "per_device": [{"collective_seconds"
 // JSON-DAG: "received_bytes": {{[0-9]+}}
 // JSON-DAG: "received_bytes_per_kind": {

@@ -90,6 +90,9 @@ public:
   /// A copy of the elements in `box`, which lies within the shape.
   OrFailure<HostTensor> slice(const host::Box &box) const;
 
+  /// The same numbers, floats as f64.
+  OrFailure<HostTensor> widen() const;
+
   /// Overwrites the elements in `box` with `part`, which has its sizes.
   void insert(const host::Box &box, const HostTensor &part);
 
@@ -112,6 +115,19 @@ struct Tolerance {
   static Tolerance getDefault(TofuElementType type);
 };
 
+/// How far rounding takes a result, as a run of the same program in f64 tells.
+struct Rounding {
+  const HostTensor *exact = nullptr; ///< what that run has
+  double error = 0;                  ///< largest |rounded - exact|
+
+  /// Of a result that was `rounded` while it was computed. None if it isn't of
+  /// floats, or if so little is left of it that nothing can be told from
+  /// rounding: an error of more than 10 times the relative tolerance of the
+  /// largest |exact|.
+  static std::optional<Rounding>
+  find(const HostTensor &rounded, const HostTensor &exact, Tolerance tolerance);
+};
+
 /// How two tensors differ.
 struct Difference {
   int64_t numDifferent = 0;
@@ -122,9 +138,11 @@ struct Difference {
   double largest = 0;
 };
 
-/// Compares tensors of the same type. NaN equals NaN.
+/// Compares tensors of the same type. NaN equals NaN. With `rounding`, that of
+/// what is expected, an element is good as well if it is within the tolerance
+/// and twice the error from what is exact.
 Difference compare(const HostTensor &got, const HostTensor &expected,
-                   Tolerance tolerance);
+                   Tolerance tolerance, const Rounding *rounding = nullptr);
 
 /// Reads an .npy file as a tensor of that type and shape; a dynamic size takes
 /// what the file has. Any byte order; C and Fortran order; the file's element

@@ -60,9 +60,16 @@ public:
   ExitCode execute(const Signature &program, ProgramEntry entry,
                    const TofuBackend &backend);
 
-  /// Compares a result; prints how it differs.
+  /// Compares a result; prints how it differs. `exact` is what an expected
+  /// result that was rounded would be without, or null: then a difference that
+  /// rounding explains is none, which is printed.
   bool compareResult(unsigned i, const HostTensor &expected,
-                     const std::string &with);
+                     const std::string &with,
+                     const HostTensor *exact = nullptr);
+
+  /// Whether a result is not what is expected, but may be by rounding: floats
+  /// that no tolerance was given for.
+  bool mayBeRounded(unsigned i, const HostTensor &expected) const;
 
   /// Compares with what is expected, writes outputs and reports, all of it
   /// whatever the comparison says. Results are printed if nothing else is done
@@ -79,6 +86,8 @@ private:
   ExitCode checkNumbers(const Signature &program, bool makesInputs) const;
   ExitCode readInputs(const Signature &program);
   ExitCode readExpected(const Signature &program);
+  void noteRounding(unsigned i, const std::string &with, double difference,
+                    double error) const;
   ExitCode compareWithExpected();
   ExitCode writeOutputs() const;
   ExitCode writeRecord() const;

@@ -25,6 +25,7 @@ struct ComparisonReport {
   std::string with; ///< "expected output" or "unpartitioned run"
   Difference difference;
   int64_t numElements = 0;
+  double roundingError = 0; ///< of the other one, where that had to be known
 };
 
 /// Everything that is reported of a run.

@@ -335,4 +335,34 @@ def OptimizeCollectivesPass
   ];
 }
 
+def WidenFloatsPass : Pass<"tofu-widen-floats", "::mlir::ModuleOp"> {
+  let summary = "Computes in f64 what the program computes in shorter floats";
+  let description = [{
+    All values and constants, arguments and results too, have f64 in the place of
+    shorter floats; casts between floats that are alike then go. So it is the same
+    program, but for rounding: `tofu-run --check` learns from it how far rounding
+    takes the program.
+
+    It is an error if the program looks at the bits of short floats, calls functions
+    elsewhere that take some, or keeps some as bytes (`dense_resource`).
+
+    Precondition and postcondition: a source program.
+
+    ```mlir
+    func.func @main(%x: tensor<4xbf16>) -> tensor<4xf32> {
+      %0 = arith.extf %x : tensor<4xbf16> to tensor<4xf32>
+      %1 = math.exp %0 : tensor<4xf32>
+      return %1 : tensor<4xf32>
+    }
+    ```
+    becomes
+    ```mlir
+    func.func @main(%x: tensor<4xf64>) -> tensor<4xf64> {
+      %0 = math.exp %x : tensor<4xf64>
+      return %0 : tensor<4xf64>
+    }
+    ```
+  }];
+}
+
 #endif // TOFU_TRANSFORMS_PASSES_TD

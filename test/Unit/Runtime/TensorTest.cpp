@@ -229,6 +229,59 @@ TEST(HostTensor, CompareLargeIntegersExactly) {
   EXPECT_EQ(compare(a, b, Tolerance::getDefault(TOFU_I64)).numDifferent, 1);
 }
 
+TEST(HostTensor, Widen) {
+  auto widen = [](std::string_view text, HostTensorType type) {
+    return toText(*parse(text, type).widen(), 100);
+  };
+  EXPECT_EQ(widen("2xf32=0.1 nan", {TOFU_F32, {2}}),
+            "2xf64=0.10000000149011612 nan");
+  EXPECT_EQ(widen("1x2xf16=65504 inf", {TOFU_F16, {1, 2}}),
+            "1x2xf64=[65504 inf]");
+  EXPECT_EQ(widen("2xcomplex<f32>=(1,2) (3,4)", {TOFU_COMPLEX_F32, {2}}),
+            "2xcomplex<f64>=(1,2) (3,4)");
+  EXPECT_EQ(widen("2xi32=3 -4", {TOFU_I32, {2}}), "2xi32=3 -4");
+}
+
+TEST(HostTensor, CompareWithRounding) {
+  HostTensorType type = {TOFU_F32, {4}}, wide = {TOFU_F64, {4}};
+  Tolerance tolerance = Tolerance::getDefault(TOFU_F32);
+  HostTensor exact = parse("4xf64=1000 2 3 inf", wide);
+  HostTensor rounded = parse("4xf32=1000 2.25 3 inf", type);
+  std::optional<Rounding> rounding = Rounding::find(rounded, exact, tolerance);
+  ASSERT_TRUE(rounding);
+  EXPECT_EQ(rounding->error, 0.25);
+  auto compareWith = [&](std::string_view got) {
+    return compare(parse(got, type), rounded, tolerance, &*rounding);
+  };
+  // Twice the error away from the exact one, on either side.
+  EXPECT_EQ(compareWith("4xf32=1000 1.5 3.5 inf").numDifferent, 0);
+  // Or near the rounded one, or what the tolerance is on top of that.
+  EXPECT_EQ(compareWith("4xf32=1000.59 2.2502 2.4998 inf").numDifferent, 0);
+  // A wrong element is found, and so is a number in the place of another one.
+  Difference wrong = compareWith("4xf32=1000 2.25 3.501 inf");
+  EXPECT_EQ(wrong.numDifferent, 1);
+  EXPECT_EQ(wrong.first, 2);
+  EXPECT_EQ(compareWith("4xf32=1000 2.25 nan inf").numDifferent, 1);
+  EXPECT_EQ(compareWith("4xf32=1000 2.25 3 1e38").numDifferent, 1);
+}
+
+TEST(HostTensor, RoundingThatTellsNothing) {
+  HostTensorType type = {TOFU_F32, {2}}, wide = {TOFU_F64, {2}};
+  Tolerance tolerance = Tolerance::getDefault(TOFU_F32);
+  // 10 times the relative tolerance of the largest element is 1.
+  HostTensor exact = parse("2xf64=-1000 5", wide);
+  auto find = [&](std::string_view rounded) {
+    return Rounding::find(parse(rounded, type), exact, tolerance);
+  };
+  EXPECT_TRUE(find("2xf32=-1000 5.96875"));
+  EXPECT_FALSE(find("2xf32=-1000 6.03125"));
+  // What overflows says nothing about the others.
+  ASSERT_TRUE(find("2xf32=-inf 5.5"));
+  EXPECT_EQ(find("2xf32=-inf 5.5")->error, 0.5);
+  HostTensor integers = parse("2xi32=3 4", {TOFU_I32, {2}});
+  EXPECT_FALSE(Rounding::find(integers, integers, {}));
+}
+
 TEST(LoadBackend, Errors) {
   auto load = [](const std::string &name) {
     OrFailure<const TofuBackend *> backend = loadBackend(name, "/nowhere");

@@ -59,6 +59,9 @@ static void addRun(CLI::App &app, BundleOptions &options) {
   app.add_option("--devices", options.devices,
                  "checks that the program is for k devices")
       ->type_name("k");
+  app.add_option("--gpus", options.gpus,
+                 "spread the devices over so many GPUs (default: all)")
+      ->type_name("n");
   addList(app, "--shared-libs", options.libraries, "files",
           "shared libraries with functions that the program calls")
       ->delimiter(',');

@@ -70,6 +70,10 @@ struct CommandLine {
       "devices", cl::cat(category), cl::value_desc("k"),
       cl::desc("Number of devices (default: as the program's mesh says, else "
                "1)")};
+  cl::opt<int64_t> gpus{
+      "gpus", cl::cat(category), cl::value_desc("n"),
+      cl::desc("Spread the devices over so many GPUs, the first ones of each "
+               "machine (default: over all). Several devices may share one")};
   cl::opt<std::string> mesh{
       "mesh", cl::cat(category), cl::value_desc("axes"),
       cl::desc("Axes of the mesh, slowest link first, such as x=2,y=4")};
@@ -173,6 +177,7 @@ RunOptions CommandLine::get() const {
   options.chips = getAll(chips);
   options.libraries = getAll(libraries);
   options.devices = getIfGiven(devices);
+  options.gpus = getIfGiven(gpus);
   options.mesh = mesh;
   options.plan = plan;
   options.partitionOptions = partitionOptions;

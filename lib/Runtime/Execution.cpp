@@ -52,7 +52,7 @@ public:
         repeats(backend.repeat && runs >= kLeastRuns) {}
   ~Session();
 
-  MaybeFailure start(double timeoutSeconds);
+  MaybeFailure start(const ExecutionOptions &execution);
   MaybeFailure cutInputs(const std::vector<HostTensor> &inputs);
   MaybeFailure runOnce(const std::string &tool);
   void freeProgramMemory();
@@ -105,8 +105,9 @@ Session::~Session() {
     backend.destroyWorld(world);
 }
 
-MaybeFailure Session::start(double timeoutSeconds) {
-  TofuWorldOptions options = {program.numDevices, timeoutSeconds};
+MaybeFailure Session::start(const ExecutionOptions &execution) {
+  TofuWorldOptions options = {program.numDevices, execution.timeoutSeconds,
+                              execution.gpus};
   char error[256] = "";
   world = backend.createWorld(&options, error, sizeof(error));
   if (!world)
@@ -379,7 +380,7 @@ OrFailure<Execution> mlir::tofu::execute(const Signature &program,
                                          const std::vector<HostTensor> &inputs,
                                          const ExecutionOptions &options) {
   Session session(program, entry, backend, options.warmup + options.iterations);
-  if (MaybeFailure failure = session.start(options.timeoutSeconds))
+  if (MaybeFailure failure = session.start(options))
     return *failure;
   if (MaybeFailure failure = session.cutInputs(inputs))
     return *failure;

@@ -29,6 +29,8 @@ std::string RunnerOptions::findFault() const {
     return "--warmup must not be negative";
   if (isBad(relativeTolerance) || isBad(absoluteTolerance))
     return "--rtol and --atol must not be negative";
+  if (gpus && *gpus < 1)
+    return "--gpus must be at least 1";
   if (!(timeoutSeconds > 0))
     return "--timeout must be positive";
   for (const std::string &output : outputs)
@@ -146,6 +148,7 @@ ExitCode ProgramRun::execute(const Signature &program, ProgramEntry entry,
   executionOptions.iterations = options.iterations;
   executionOptions.warmup = options.warmup;
   executionOptions.timeoutSeconds = options.timeoutSeconds;
+  executionOptions.gpus = options.gpus.value_or(0);
   executionOptions.tool = tool;
   OrFailure<Execution> executed =
       mlir::tofu::execute(program, entry, backend, inputs, executionOptions);

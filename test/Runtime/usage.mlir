@@ -21,6 +21,8 @@
 // RUN: %python %S/Inputs/exit_code.py 2 tofu-run %t/main.mlir --rtol=-1 2>&1 | FileCheck %s --check-prefix=TOLERANCE
 // RUN: %python %S/Inputs/exit_code.py 2 tofu-run %t/main.mlir --opt-level=4 2>&1 | FileCheck %s --check-prefix=LEVEL
 // RUN: %python %S/Inputs/exit_code.py 2 tofu-run %t/main.mlir --timeout=0 2>&1 | FileCheck %s --check-prefix=TIMEOUT
+// RUN: %python %S/Inputs/exit_code.py 2 tofu-run %t/main.mlir --gpus=0 2>&1 | FileCheck %s --check-prefix=GPUS
+// RUN: %python %S/Inputs/exit_code.py 3 %tofu_tools/tofu-run %t/main.mlir --check --gpus=1 2>&1 | FileCheck %s --check-prefix=NO-GPUS
 // RUN: %python %S/Inputs/exit_code.py 2 tofu-run %t/main.mlir --output=y.npy 2>&1 | FileCheck %s --check-prefix=AT
 // RUN: %python %S/Inputs/exit_code.py 2 tofu-run %t/main.mlir --output-per-device 2>&1 | FileCheck %s --check-prefix=PER-DEVICE
 // RUN: %python %S/Inputs/exit_code.py 2 tofu-run %t/main.mlir --devices=2 --partition-options=nonsense=1 --check 2>&1 | FileCheck %s --check-prefix=PARTITION
@@ -48,6 +50,8 @@
 // TOLERANCE: error: --rtol and --atol must not be negative
 // LEVEL: error: --opt-level must be 0, 1, 2 or 3
 // TIMEOUT: error: --timeout must be positive
+// GPUS: error: --gpus must be at least 1
+// NO-GPUS: error: the devices of this backend are no GPUs
 // AT: error: --output=y.npy: write @FILE.npy
 // PER-DEVICE: error: --output-per-device needs --output
 // PARTITION: error: --partition-options: not understood: nonsense=1

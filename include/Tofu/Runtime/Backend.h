@@ -31,7 +31,7 @@ extern "C" {
 #endif
 
 /** Changes whenever a struct of this file does. */
-#define TOFU_BACKEND_VERSION 5
+#define TOFU_BACKEND_VERSION 6
 
 /** k devices that run one program together. */
 typedef struct TofuWorld TofuWorld;
@@ -39,6 +39,8 @@ typedef struct TofuWorld TofuWorld;
 typedef struct TofuWorldOptions {
   int64_t numDevices;    /**< k, at least 1 */
   double timeoutSeconds; /**< how long a device waits in a collective */
+  int64_t numGpus;       /**< spread devices over so many GPUs, the first ones
+                              of each machine; 0: over all */
 } TofuWorldOptions;
 
 /** What one device runs. It may leave through longjmp: nothing in its frame

@@ -45,6 +45,7 @@ enum class ExitCode { Good = 0, Mismatch = 1, Usage = 2, Runtime = 3 };
 struct ExecutionOptions {
   int64_t iterations = 1, warmup = 0;
   double timeoutSeconds = 300;
+  int64_t gpus = 0; ///< that devices are spread over; 0: all
   std::string tool; ///< who prints the error of a device that is stuck
 };
 

@@ -29,6 +29,7 @@ struct RunnerOptions {
 
   int64_t iterations = 1, warmup = 0;
   double timeoutSeconds = 300;
+  std::optional<int64_t> gpus; ///< that devices are spread over, if not all
   std::string json, record;
   bool quiet = false, verbose = false;
   bool listDevices = false; ///< instead of running

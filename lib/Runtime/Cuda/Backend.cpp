@@ -395,6 +395,17 @@ static std::string countGpus(int &gpus) {
   return gpus ? "" : "no GPU can be used: there is none";
 }
 
+/// The first ones of those, as many as asked for; the reason if there are
+/// fewer.
+static std::string limitGpus(int64_t wanted, int &gpus) {
+  if (wanted > gpus)
+    return std::to_string(wanted) + " GPUs are asked for, there " +
+           (gpus == 1 ? "is 1" : "are " + std::to_string(gpus));
+  if (wanted)
+    gpus = static_cast<int>(wanted);
+  return {};
+}
+
 /// A line on a GPU.
 static std::string describe(int gpu) {
   cudaDeviceProp properties;
@@ -486,10 +497,12 @@ static std::string spreadProcesses(const Processes &processes, int gpus,
 }
 
 /// Opens the devices of this process; the reason if that fails.
-static std::string open(TofuWorld &world,
+static std::string open(TofuWorld &world, int64_t wantedGpus,
                         std::shared_ptr<cuda::Shared> shared) {
   int gpus = 0;
   if (std::string error = countGpus(gpus); !error.empty())
+    return error;
+  if (std::string error = limitGpus(wantedGpus, gpus); !error.empty())
     return error;
   const Processes *processes = shared->processes.get();
   std::string error = processes ? spreadProcesses(*processes, gpus, *shared)
@@ -513,8 +526,11 @@ static std::string open(TofuWorld &world,
 static TofuWorld *makeWorld(const TofuWorldOptions &options,
                             const Processes *processes, char *error,
                             int64_t errorBytes) {
-  if (!processes)
-    return getHostBackend().createWorld(&options, error, errorBytes);
+  if (!processes) {
+    TofuWorldOptions ofHost = options;
+    ofHost.numGpus = 0;
+    return getHostBackend().createWorld(&ofHost, error, errorBytes);
+  }
   int count = processes->numProcesses();
   if (count != options.numDevices) {
     std::string devices = std::to_string(options.numDevices);
@@ -542,7 +558,7 @@ static TofuWorld *createWorld(const TofuWorldOptions *options, char *error,
   TofuWorld *world = nullptr;
   if (reason.empty())
     world = makeWorld(*options, processes, error, errorBytes);
-  reason = world ? open(*world, shared) : error;
+  reason = world ? open(*world, options->numGpus, shared) : error;
   if (processes)
     reason = processes->findFirst(reason);
   if (reason.empty()) {

@@ -277,6 +277,10 @@ static TofuWorld *createWorld(const TofuWorldOptions *options, char *error,
         static_cast<int>(kMaxDevices), static_cast<long long>(devices));
     return nullptr;
   }
+  if (options->numGpus) {
+    std::snprintf(error, errorBytes, "the devices of this backend are no GPUs");
+    return nullptr;
+  }
   auto world = std::make_unique<TofuWorld>(*options);
   if (world->start())
     return world.release();

@@ -133,6 +133,8 @@ static TofuWorld *createWorld(const TofuWorldOptions *options, char *error,
              ", and there " + (job->numProcesses() == 1 ? "is " : "are ") +
              countText(job->numProcesses(), "process", "processes") +
              ": start it with mpirun -n " + std::to_string(options->numDevices);
+  if (reason.empty() && options->numGpus)
+    reason = "the devices of this backend are no GPUs";
   if (reason.empty()) {
     auto world = std::make_unique<TofuWorld>(*options, job->rank());
     world->contexts[job->rank()]->extension = job;

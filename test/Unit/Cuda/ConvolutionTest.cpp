@@ -349,7 +349,7 @@ private:
 /// On the host backend, from the same inputs.
 std::vector<double> computeOnHost(Tensors tensors) {
   const TofuBackend &host = host::getHostBackend();
-  TofuWorldOptions options = {1, 60};
+  TofuWorldOptions options = {1, 60, 0};
   char error[200] = "";
   TofuWorld *world = host.createWorld(&options, error, sizeof(error));
   EXPECT_EQ(tensors.contract(host, world), TOFU_OK) << host.error(world);

@@ -133,7 +133,7 @@ TEST(Messages, SumsInOrder) {
 TEST(Messages, MoreDevicesThanGpus) {
   numFakeGpus = 2;
   numNcclMessages = 1;
-  TofuWorldOptions options = {3, 60};
+  TofuWorldOptions options = {3, 60, 0};
   char error[200] = "";
   EXPECT_EQ(tofuGetBackend()->createWorld(&options, error, sizeof(error)),
             nullptr);

@@ -153,7 +153,7 @@ TEST_F(Processes, NumbersDiffer) {
   auto getError = [](int devices) {
     std::string first;
     runProcesses(kProcesses, [&](int rank) {
-      TofuWorldOptions options = {devices, 60};
+      TofuWorldOptions options = {devices, 60, 0};
       char error[256] = "?";
       EXPECT_EQ(tofuGetBackend()->createWorld(&options, error, sizeof(error)),
                 nullptr);

@@ -368,7 +368,7 @@ TEST_P(Failures, PeerComesLate) {
 //===----------------------------------------------------------------------===//
 
 std::string failToOpen(int64_t devices) {
-  TofuWorldOptions options = {devices, 1};
+  TofuWorldOptions options = {devices, 1, 0};
   char error[256] = "";
   EXPECT_EQ(tofuGetBackend()->createWorld(&options, error, sizeof(error)),
             nullptr);

@@ -72,7 +72,7 @@ double test::getTimeout() { return isOnHost() ? 0.2 : 30; }
 
 /// Where GPUs don't reach each other's memory, each has one device.
 static int64_t findMaxDevices() {
-  TofuWorldOptions options = {numGpus + 1, 60};
+  TofuWorldOptions options = {numGpus + 1, 60, 0};
   char error[256] = "";
   TofuWorld *world = backend->createWorld(&options, error, sizeof(error));
   if (!world)

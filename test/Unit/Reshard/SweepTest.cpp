@@ -420,7 +420,7 @@ struct Memref {
 class World {
 public:
   explicit World(int64_t devices) : devices(devices) {
-    TofuWorldOptions options = {devices, 60};
+    TofuWorldOptions options = {devices, 60, 0};
     char error[200] = "";
     world = backend->createWorld(&options, error, sizeof(error));
   }

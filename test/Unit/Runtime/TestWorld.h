@@ -42,7 +42,7 @@ using DeviceFunction = std::function<void(TofuContext *, int64_t)>;
 class TestWorld {
 public:
   explicit TestWorld(int64_t devices, double timeout = 60) : devices(devices) {
-    TofuWorldOptions options = {devices, timeout};
+    TofuWorldOptions options = {devices, timeout, 0};
     char error[200] = "";
     world = backend->createWorld(&options, error, sizeof(error));
   }

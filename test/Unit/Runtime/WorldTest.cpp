@@ -283,7 +283,7 @@ TEST(World, SizesMustBeThoseOfTheBoxes) {
 TEST(World, NumberOfDevices) {
   const TofuBackend *backend = tofuGetBackend();
   for (int64_t devices : {0, -1, 1025}) {
-    TofuWorldOptions options = {devices, 1};
+    TofuWorldOptions options = {devices, 1, 0};
     char error[200] = "";
     EXPECT_EQ(backend->createWorld(&options, error, sizeof(error)), nullptr);
     EXPECT_EQ(error, "the host backend has 1 to 1024 devices, not " +

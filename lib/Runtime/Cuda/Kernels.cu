@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Kernels.h"
+#include "Gather.h"
 
 #include "CombineElements.h"
 #include "Epilogue.h"
@@ -83,9 +83,7 @@ cudaError_t cuda::launchCopy(cudaStream_t stream, const Region &region,
                              void *to, const void *from, int64_t elementBytes) {
   if (!region.volume)
     return cudaSuccess;
-  bool isContiguous = !region.rank || (region.rank == 1 && region.to[0] == 1 &&
-                                       region.from[0] == 1);
-  if (isContiguous)
+  if (isContiguous(region))
     return cudaMemcpyAsync(to, from, region.volume * elementBytes,
                            cudaMemcpyDefault, stream);
   switch (elementBytes) {
@@ -99,6 +97,34 @@ cudaError_t cuda::launchCopy(cudaStream_t stream, const Region &region,
     return copyAs<uint64_t>(stream, region, to, from);
   case 16:
     return copyAs<ulonglong2>(stream, region, to, from);
+  default:
+    return cudaErrorInvalidValue;
+  }
+}
+
+template <typename T>
+__global__ static void gatherParts(const __grid_constant__ Gather gather) {
+  int64_t volume = gather.volume();
+  for (int64_t i = firstElement(); i < volume; i += elementStep())
+    copyElement<T>(gather, i);
+}
+
+cudaError_t cuda::launchGather(cudaStream_t stream, const Gather &gather,
+                               int64_t elementBytes) {
+  auto run = [&](auto *kernel) {
+    return launch(stream, gather.volume(), kernel, gather);
+  };
+  switch (elementBytes) {
+  case 1:
+    return run(gatherParts<uint8_t>);
+  case 2:
+    return run(gatherParts<uint16_t>);
+  case 4:
+    return run(gatherParts<uint32_t>);
+  case 8:
+    return run(gatherParts<uint64_t>);
+  case 16:
+    return run(gatherParts<ulonglong2>);
   default:
     return cudaErrorInvalidValue;
   }

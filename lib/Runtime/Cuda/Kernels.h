@@ -7,7 +7,8 @@
 //===----------------------------------------------------------------------===//
 //
 // Copies between strided memory, combining partial results, and contractions
-// and epilogues that no library takes. Each is one launch on a stream.
+// and epilogues that no library takes. Each is one launch on a stream, but for
+// copies that there are several of.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,6 +17,7 @@
 
 #include <cstdint>
 #include <cuda_runtime_api.h>
+#include <vector>
 
 namespace mlir::tofu::cuda {
 
@@ -29,9 +31,27 @@ struct Region {
   int64_t sizes[kMaxLoops], to[kMaxLoops], from[kMaxLoops];
 };
 
+/// Whether both sides are memory without gaps.
+inline bool isContiguous(const Region &region) {
+  return !region.rank ||
+         (region.rank == 1 && region.to[0] == 1 && region.from[0] == 1);
+}
+
 /// Copies elements of 1, 2, 4, 8 or 16 bytes.
 cudaError_t launchCopy(cudaStream_t stream, const Region &region, void *to,
                        const void *from, int64_t elementBytes);
+
+/// A copy of elements from one side of a region to the other one.
+struct Copy {
+  Region region;
+  void *to;
+  const void *from;
+};
+
+/// Several copies, none of which needs another one: all that are small or have
+/// gaps by as few kernels as hold them.
+cudaError_t launchCopies(cudaStream_t stream, const std::vector<Copy> &copies,
+                         int64_t elementBytes);
 
 /// to = to combined with from. `combiner` and `type` are in range, and the type
 /// has the combiner.

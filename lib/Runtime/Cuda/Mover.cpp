@@ -9,7 +9,8 @@
 // The threads meet, and leave what their streams are to do: each stream waits
 // for all others to come to the collective, moves its device's data, and then
 // waits for all others to have done so. Data go straight from the memory of one
-// device to that of another one.
+// device to that of another one: all that a device gets by one gather, unless
+// it is large or has many dims.
 //
 //===----------------------------------------------------------------------===//
 
@@ -52,6 +53,17 @@ static void copy(Device &device, const Collective &collective, const View &to,
                collective.location.c_str(), "a copy");
 }
 
+static Copy makeCopy(const View &to, const View &from) {
+  return {makeRegion(to, from), to.data, from.data};
+}
+
+static void copy(Device &device, const Collective &collective,
+                 const std::vector<Copy> &copies) {
+  int64_t bytes = host::elementBytes(collective.table.type);
+  device.check(launchCopies(device.moving, copies, bytes),
+               collective.location.c_str(), "a copy");
+}
+
 /// Lets the device's stream wait for an event of all others.
 static bool waitForOthers(TofuContext &context, cudaEvent_t Device::*event) {
   Device &device = getDevice(context);
@@ -83,6 +95,7 @@ static void pull(TofuContext &context, const Collective &collective) {
     waitForOthers(context, &Device::arrived);
   const host::Table &table = collective.table;
   int64_t bytes = host::elementBytes(table.type);
+  std::vector<Copy> copies;
   for (const host::Transfer &transfer : collective.route.transfers) {
     const host::Published &peer =
         context.world->contexts[transfer.device]->published;
@@ -90,8 +103,9 @@ static void pull(TofuContext &context, const Collective &collective) {
     View to = context.published.dst.part(table.to[context.device], transfer.box,
                                          bytes);
     if (from.data != to.data)
-      copy(device, collective, to, from);
+      copies.push_back(makeCopy(to, from));
   }
+  copy(device, collective, copies);
 }
 
 /// Combines a share in memory of its own, in the order of the sources, and
@@ -118,11 +132,13 @@ static void combineShare(TofuContext &context, const Collective &collective,
                                  table.type),
                    location, "a kernel that combines");
   }
+  std::vector<Copy> copies;
   for (int64_t receiver : share.receivers) {
     const View &dst = context.world->contexts[receiver]->published.dst;
-    copy(device, collective, dst.part(table.to[receiver], share.box, bytes),
-         combined);
+    copies.push_back(
+        makeCopy(dst.part(table.to[receiver], share.box, bytes), combined));
   }
+  copy(device, collective, copies);
   device.releaseStaging(memory);
 }
 
@@ -149,13 +165,15 @@ static void fillNeutral(TofuContext &context, const Collective &collective) {
   if (!memory || !device.copyFromHost(memory, element, sizeof(element),
                                       device.moving, location, "a copy"))
     return;
+  std::vector<Copy> copies;
   for (const host::Box &box : collective.route.neutral) {
     View from = View::ofBox(static_cast<char *>(memory), box);
     std::fill_n(from.strides, from.rank, 0);
-    copy(device, collective,
-         context.published.dst.part(table.to[context.device], box, bytes),
-         from);
+    copies.push_back(makeCopy(
+        context.published.dst.part(table.to[context.device], box, bytes),
+        from));
   }
+  copy(device, collective, copies);
   device.releaseStaging(memory);
 }
 

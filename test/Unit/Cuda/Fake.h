@@ -69,6 +69,9 @@ inline std::atomic<int> numProductsWithEpilogue{0};
 /// Lets cuBLASLt find no algorithm for a product with an epilogue.
 inline std::atomic<bool> lacksEpilogues{false};
 
+/// Copies on their own, and gathers of several, of the backend so far.
+inline std::atomic<int> numCopies{0}, numGathers{0};
+
 /// Contractions that the backend's own kernel has done so far.
 inline std::atomic<int> numContractions{0};
 

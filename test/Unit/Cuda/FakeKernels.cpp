@@ -10,7 +10,7 @@
 #include "Elements.h"
 #include "Epilogue.h"
 #include "Fake.h"
-#include "Kernels.h"
+#include "Gather.h"
 #include "Views.h"
 
 #include <cstring>
@@ -32,12 +32,36 @@ static void forEach(const Region &region,
 
 cudaError_t cuda::launchCopy(cudaStream_t stream, const Region &region,
                              void *to, const void *from, int64_t bytes) {
+  ++test::numCopies;
   test::enqueue(stream, [=] {
     forEach(region, [&](int64_t target, int64_t source) {
       std::memcpy(static_cast<char *>(to) + target * bytes,
                   static_cast<const char *>(from) + source * bytes, bytes);
     });
   });
+  return cudaSuccess;
+}
+
+template <typename T>
+static void enqueueGather(cudaStream_t stream, const Gather &gather) {
+  test::enqueue(stream, [=] {
+    for (int64_t i = 0; i < gather.volume(); ++i)
+      copyElement<T>(gather, i);
+  });
+}
+
+cudaError_t cuda::launchGather(cudaStream_t stream, const Gather &gather,
+                               int64_t bytes) {
+  struct TwoWords {
+    uint64_t words[2];
+  };
+  ++test::numGathers;
+  auto *enqueue = bytes == 1   ? enqueueGather<uint8_t>
+                  : bytes == 2 ? enqueueGather<uint16_t>
+                  : bytes == 4 ? enqueueGather<uint32_t>
+                  : bytes == 8 ? enqueueGather<uint64_t>
+                               : enqueueGather<TwoWords>;
+  enqueue(stream, gather);
   return cudaSuccess;
 }
 

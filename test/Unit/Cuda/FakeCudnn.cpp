@@ -15,20 +15,13 @@
 //===----------------------------------------------------------------------===//
 
 #include "FakeCudnn.h"
-#include "Tofu/Runtime/Half.h"
+#include "FakeCudnnOperation.h"
 
-#include <cmath>
 #include <cstdio>
-#include <cstring>
-#include <functional>
-#include <map>
-#include <memory>
 #include <mutex>
-#include <numeric>
-#include <optional>
-#include <vector>
 
 using namespace mlir::tofu;
+using namespace mlir::tofu::test::cudnn;
 using test::FakeCudnn;
 
 static FakeCudnn fake;
@@ -49,41 +42,6 @@ static void count(int &counter, int by) {
 
 namespace {
 
-struct Operation;
-
-struct Object {
-  cudnnBackendDescriptorType_t type;
-  bool isFinal = false;
-  std::map<cudnnBackendAttributeName_t, std::vector<char>> values;
-  /// Of an engine, its configuration, or a plan.
-  int engine = -1;
-  /// Of a plan, which outlives what it was made from.
-  std::shared_ptr<const Operation> operation;
-
-  template <typename T>
-  std::vector<T> getAll(cudnnBackendAttributeName_t name) const {
-    auto found = values.find(name);
-    if (found == values.end())
-      return {};
-    std::vector<T> result(found->second.size() / sizeof(T));
-    std::memcpy(result.data(), found->second.data(), found->second.size());
-    return result;
-  }
-  template <typename T>
-  T get(cudnnBackendAttributeName_t name) const {
-    return getAll<T>(name).at(0);
-  }
-  const Object &getObject(cudnnBackendAttributeName_t name) const {
-    return *get<const Object *>(name);
-  }
-  bool has(std::vector<cudnnBackendAttributeName_t> names) const {
-    for (cudnnBackendAttributeName_t name : names)
-      if (!values.count(name))
-        return false;
-    return true;
-  }
-};
-
 /// What the library's engines are, in the order of the list.
 enum Engine {
   kTensorCore,
@@ -92,83 +50,6 @@ enum Engine {
   kHuge,
   kGood,
   kNumEngines
-};
-
-struct Tensor {
-  explicit Tensor(const Object &object)
-      : type(object.get<cudnnDataType_t>(CUDNN_ATTR_TENSOR_DATA_TYPE)),
-        sizes(object.getAll<int64_t>(CUDNN_ATTR_TENSOR_DIMENSIONS)),
-        strides(object.getAll<int64_t>(CUDNN_ATTR_TENSOR_STRIDES)),
-        id(object.get<int64_t>(CUDNN_ATTR_TENSOR_UNIQUE_ID)),
-        alignment(object.get<int64_t>(CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT)),
-        isVirtual(object.get<char>(CUDNN_ATTR_TENSOR_IS_VIRTUAL)) {}
-
-  int64_t offset(const std::vector<int64_t> &index) const {
-    return std::inner_product(index.begin(), index.end(), strides.begin(),
-                              int64_t(0));
-  }
-
-  int64_t volume() const {
-    return std::accumulate(sizes.begin(), sizes.end(), int64_t(1),
-                           std::multiplies<>());
-  }
-
-  cudnnDataType_t type;
-  std::vector<int64_t> sizes, strides;
-  int64_t id, alignment;
-  bool isVirtual;
-};
-
-/// An element-wise operation.
-struct Step {
-  explicit Step(const Object &object);
-
-  /// True if it has one number for each element, which are more than channels.
-  bool addsTensor() const {
-    return addend && addend->sizes == from.sizes &&
-           addend->volume() > addend->sizes[1];
-  }
-  /// True if it has what it adds, if it adds: one number for each element, or
-  /// for each channel.
-  bool fits(const Tensor &result) const;
-
-  cudnnPointwiseMode_t mode;
-  cudnnDataType_t computeType;
-  bool keepsNaN;
-  Tensor from, to;
-  std::optional<Tensor> addend;
-};
-
-/// An operation: which one, its tensors, how windows slide, and what is done to
-/// the sums.
-struct Operation {
-  explicit Operation(const Object &object);
-
-  /// Does it to the result. False if it doesn't follow on what is there.
-  bool add(const Step &step);
-  bool addsTensor() const { return !steps.empty() && steps[0].addsTensor(); }
-  /// A bias, maybe with a tensor before it, maybe followed by relu: engines
-  /// have these in any layout.
-  bool isBiasOrRelu() const {
-    size_t bias = addsTensor(), count = steps.size() - bias;
-    return count >= 1 && steps[bias].mode == CUDNN_POINTWISE_ADD &&
-           !steps[bias].addsTensor() &&
-           (count == 1 ||
-            (count == 2 && steps[bias + 1].mode == CUDNN_POINTWISE_RELU_FWD));
-  }
-  bool hasEpilogue() const {
-    return !steps.empty() && steps[0].mode != CUDNN_POINTWISE_IDENTITY;
-  }
-  bool widens() const { return x.type != result().type; }
-
-  bool isFilterGradient;
-  std::vector<Step> steps;
-  Tensor x, w, y;
-  double beta;
-  cudnnDataType_t computeType;
-  std::vector<int64_t> stride, dilation;
-
-  const Tensor &result() const { return isFilterGradient ? w : y; }
 };
 
 } // namespace
@@ -463,133 +344,6 @@ static cudnnBackendAttributeType_t getType(cudnnBackendAttributeName_t name) {
   default:
     return CUDNN_TYPE_BACKEND_DESCRIPTOR;
   }
-}
-
-//===----------------------------------------------------------------------===//
-// Execution
-//===----------------------------------------------------------------------===//
-
-static double load(cudnnDataType_t type, const char *memory, int64_t at) {
-  switch (type) {
-  case CUDNN_DATA_FLOAT:
-    return reinterpret_cast<const float *>(memory)[at];
-  case CUDNN_DATA_HALF:
-    return floatFromHalf(reinterpret_cast<const uint16_t *>(memory)[at]);
-  case CUDNN_DATA_BFLOAT16:
-    return floatFromBFloat(reinterpret_cast<const uint16_t *>(memory)[at]);
-  default:
-    return reinterpret_cast<const double *>(memory)[at];
-  }
-}
-
-static void store(cudnnDataType_t type, char *memory, int64_t at,
-                  double value) {
-  switch (type) {
-  case CUDNN_DATA_FLOAT:
-    reinterpret_cast<float *>(memory)[at] = static_cast<float>(value);
-    break;
-  case CUDNN_DATA_HALF:
-    reinterpret_cast<uint16_t *>(memory)[at] =
-        halfFromFloat(static_cast<float>(value));
-    break;
-  case CUDNN_DATA_BFLOAT16:
-    reinterpret_cast<uint16_t *>(memory)[at] =
-        bfloatFromFloat(static_cast<float>(value));
-    break;
-  default:
-    reinterpret_cast<double *>(memory)[at] = value;
-    break;
-  }
-}
-
-/// Calls `visit` with each index of those sizes.
-static void
-forEach(const std::vector<int64_t> &sizes,
-        const std::function<void(const std::vector<int64_t> &)> &visit) {
-  std::vector<int64_t> index(sizes.size());
-  for (;;) {
-    visit(index);
-    size_t dim = sizes.size();
-    while (dim > 0 && ++index[dim - 1] == sizes[dim - 1])
-      index[--dim] = 0;
-    if (dim == 0)
-      return;
-  }
-}
-
-/// Sums are kept beside the result, which they are added to in the end.
-static void convolve(const Operation &operation, const char *x, char *w,
-                     char *y) {
-  const Tensor &ofX = operation.x, &ofW = operation.w, &ofY = operation.y;
-  const Tensor &result = operation.result();
-  char *memory = operation.isFilterGradient ? w : y;
-  std::map<int64_t, double> sums;
-  int64_t channels = ofW.sizes[1],
-          perGroup = ofW.sizes[0] / (ofX.sizes[1] / channels);
-  forEach(ofY.sizes, [&](const std::vector<int64_t> &atY) {
-    std::vector<int64_t> window(ofW.sizes.begin() + 1, ofW.sizes.end());
-    forEach(window, [&](const std::vector<int64_t> &tap) {
-      std::vector<int64_t> atW = {atY[1]},
-                           atX = {atY[0],
-                                  atY[1] / perGroup * channels + tap[0]};
-      atW.insert(atW.end(), tap.begin(), tap.end());
-      for (size_t i = 0; i < operation.stride.size(); ++i)
-        atX.push_back(atY[i + 2] * operation.stride[i] +
-                      tap[i + 1] * operation.dilation[i]);
-      double image = load(ofX.type, x, ofX.offset(atX));
-      if (operation.isFilterGradient)
-        sums[ofW.offset(atW)] += image * load(ofY.type, y, ofY.offset(atY));
-      else
-        sums[ofY.offset(atY)] += image * load(ofW.type, w, ofW.offset(atW));
-    });
-  });
-  for (auto [at, sum] : sums)
-    store(result.type, memory, at,
-          operation.beta ? operation.beta * load(result.type, memory, at) + sum
-                         : sum);
-}
-
-/// Asked not to keep NaN in relu, some engines do all the same.
-static double apply(const Step &step, double x, const char *addend,
-                    const std::vector<int64_t> &index, bool keepsNaN) {
-  switch (step.mode) {
-  case CUDNN_POINTWISE_ADD:
-    return x + load(step.addend->type, addend,
-                    step.addsTensor() ? step.addend->offset(index) : index[1]);
-  case CUDNN_POINTWISE_RELU_FWD:
-    return std::isnan(x) && !step.keepsNaN && !keepsNaN ? 0 : x <= 0 ? 0 : x;
-  case CUDNN_POINTWISE_GELU_APPROX_TANH_FWD:
-    return x / 2 *
-           (1 + std::tanh(std::sqrt(2 / std::acos(-1.0)) *
-                          (x + 0.044715 * x * x * x)));
-  default:
-    return x;
-  }
-}
-
-/// Convolves into memory of its own, does the steps, and rounds once.
-static void convolveInSteps(const Operation &operation,
-                            std::map<int64_t, char *> &memory, bool keepsNaN) {
-  Operation sums = operation;
-  Tensor &tensor = operation.isFilterGradient ? sums.w : sums.y;
-  tensor.type = operation.computeType;
-  int64_t last = 0;
-  for (size_t dim = 0; dim < tensor.sizes.size(); ++dim)
-    last += (tensor.sizes[dim] - 1) * tensor.strides[dim];
-  std::vector<double> storage(last + 1);
-  char *data = reinterpret_cast<char *>(storage.data());
-  convolve(sums, memory[operation.x.id],
-           operation.isFilterGradient ? data : memory[operation.w.id],
-           operation.isFilterGradient ? memory[operation.y.id] : data);
-  const Tensor &result = operation.result();
-  forEach(result.sizes, [&](const std::vector<int64_t> &index) {
-    double value = load(tensor.type, data, tensor.offset(index));
-    for (const Step &step : operation.steps)
-      value =
-          apply(step, value, step.addend ? memory[step.addend->id] : nullptr,
-                index, keepsNaN);
-    store(result.type, memory[result.id], result.offset(index), value);
-  });
 }
 
 static void note(const Operation &operation) {

@@ -205,6 +205,7 @@ inline Device &getDevice(TofuContext &context) {
 
 /// The loops of a copy between views of the same sizes, neighbours joined.
 Region makeRegion(const host::View &to, const host::View &from);
+Copy makeCopy(const host::View &to, const host::View &from);
 
 /// Copies, and kernels that combine, on the streams of the devices, from and to
 /// the memory of all.

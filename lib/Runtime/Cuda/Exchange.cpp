@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Where GPUs can't access each other's memory: kernels pack and unpack, and
-// ncclSend and ncclRecv bring messages, those of one step as a group. Threads
-// don't meet, and streams wait for nothing but these.
+// Where GPUs can't access each other's memory: a kernel packs the messages of a
+// step and another one unpacks them, and ncclSend and ncclRecv bring them, as a
+// group. Threads don't meet, and streams wait for nothing but these.
 //
 //===----------------------------------------------------------------------===//
 
@@ -36,10 +36,12 @@ public:
   }
   void release(char *memory) override { device.releaseStaging(memory); }
 
-  bool copy(const View &to, const View &from) override {
-    return device.check(launchCopy(device.moving, makeRegion(to, from), to.data,
-                                   from.data, bytes),
-                        location, "a copy");
+  bool copy(const std::vector<host::ViewCopy> &copies) override {
+    std::vector<Copy> launched;
+    for (const host::ViewCopy &each : copies)
+      launched.push_back(makeCopy(each.to, each.from));
+    return device.check(launchCopies(device.moving, launched, bytes), location,
+                        "a copy");
   }
   bool combine(const View &to, const View &from) override {
     return device.check(launchCombine(device.moving, makeRegion(to, from),

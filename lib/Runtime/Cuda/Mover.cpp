@@ -53,7 +53,7 @@ static void copy(Device &device, const Collective &collective, const View &to,
                collective.location.c_str(), "a copy");
 }
 
-static Copy makeCopy(const View &to, const View &from) {
+Copy cuda::makeCopy(const View &to, const View &from) {
   return {makeRegion(to, from), to.data, from.data};
 }
 

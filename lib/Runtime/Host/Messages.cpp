@@ -111,16 +111,17 @@ public:
 private:
   bool gather(const MessageStep &step, char *shares);
   bool spread(const MessageStep &step, char *shares);
-  bool moveOwn();
-  bool unpackTransfers(const MessageStep &step, char *incoming);
+  std::vector<ViewCopy> listOwn() const;
+  bool unpack(std::vector<ViewCopy> own, const MessageStep &step,
+              char *incoming);
   bool combineShares(const MessageStep &step, char *incoming, char *shares);
   bool combineShare(size_t number, const View &into,
                     const std::vector<std::vector<char *>> &parts);
   std::vector<std::vector<char *>> findParts(const MessageStep &step,
                                              char *incoming) const;
   template <typename Visit>
-  bool forEachBox(const std::vector<Message> &messages, char *memory,
-                  Visit visit);
+  void forEachBox(const std::vector<Message> &messages, char *memory,
+                  Visit visit) const;
 
   View source(const Box &box) const {
     return context.published.src.part(table.from[context.device], box, bytes);
@@ -145,38 +146,38 @@ static int64_t countElements(const std::vector<Message> &messages) {
   return elements;
 }
 
-/// Calls `visit` with each box of the messages and its elements in `memory`,
-/// for as long as it returns true.
+/// Calls `visit` with each box of the messages and its elements in `memory`.
 template <typename Visit>
-bool Exchange::forEachBox(const std::vector<Message> &messages, char *memory,
-                          Visit visit) {
+void Exchange::forEachBox(const std::vector<Message> &messages, char *memory,
+                          Visit visit) const {
   for (const Message &message : messages)
     for (const Box &box : message.boxes) {
-      if (!visit(box, View::ofBox(memory, box)))
-        return false;
+      visit(box, View::ofBox(memory, box));
       memory += volume(box) * bytes;
     }
-  return true;
 }
 
 /// What the device has from itself.
-bool Exchange::moveOwn() {
+std::vector<ViewCopy> Exchange::listOwn() const {
+  std::vector<ViewCopy> copies;
   for (const Transfer &transfer : route.transfers) {
     if (transfer.device != context.device)
       continue;
     View from = source(transfer.box), to = destination(transfer.box);
-    if (from.data != to.data && !transport.copy(to, from))
-      return false;
+    if (from.data != to.data)
+      copies.push_back({to, from});
   }
-  return true;
+  return copies;
 }
 
-/// Messages have transfers before shares; a collective has one or the other.
-bool Exchange::unpackTransfers(const MessageStep &step, char *incoming) {
-  return forEachBox(step.receives, incoming,
-                    [&](const Box &box, const View &from) {
-                      return transport.copy(destination(box), from);
-                    });
+/// What the messages have brought, and what the device has itself. Messages
+/// have transfers before shares; a collective has one or the other.
+bool Exchange::unpack(std::vector<ViewCopy> own, const MessageStep &step,
+                      char *incoming) {
+  forEachBox(step.receives, incoming, [&](const Box &box, const View &from) {
+    own.push_back({destination(box), from});
+  });
+  return transport.copy(own);
 }
 
 /// Where the part of each share is that comes from each source; null for what
@@ -204,7 +205,8 @@ bool Exchange::combineShare(size_t number, const View &into,
   for (size_t i = 0; i < share.sources.size(); ++i) {
     char *part = parts[number][i];
     View from = part ? View::ofBox(part, share.box) : source(share.box);
-    if (!(i ? transport.combine(into, from) : transport.copy(into, from)))
+    if (!(i ? transport.combine(into, from)
+            : transport.copy({ViewCopy{into, from}})))
       return false;
   }
   return true;
@@ -228,14 +230,15 @@ bool Exchange::gather(const MessageStep &step, char *shares) {
   if (!outgoing.allocate(countElements(step.sends) * bytes) ||
       !incoming.allocate(countElements(step.receives) * bytes))
     return false;
-  auto pack = [&](const Box &box, const View &to) {
-    return transport.copy(to, source(box));
-  };
-  if (!forEachBox(step.sends, outgoing.get(), pack) ||
-      !transport.exchange(step, outgoing.get(), incoming.get()) || !moveOwn())
+  std::vector<ViewCopy> packing;
+  forEachBox(step.sends, outgoing.get(), [&](const Box &box, const View &to) {
+    packing.push_back({to, source(box)});
+  });
+  if (!transport.copy(packing) ||
+      !transport.exchange(step, outgoing.get(), incoming.get()))
     return false;
   return table.combines() ? combineShares(step, incoming.get(), shares)
-                          : unpackTransfers(step, incoming.get());
+                          : unpack(listOwn(), step, incoming.get());
 }
 
 bool Exchange::spread(const MessageStep &step, char *shares) {
@@ -243,29 +246,29 @@ bool Exchange::spread(const MessageStep &step, char *shares) {
   if (!outgoing.allocate(countElements(step.sends) * bytes) ||
       !incoming.allocate(countElements(step.receives) * bytes))
     return false;
+  std::vector<ViewCopy> packing, own;
   char *packed = outgoing.get();
   for (const Message &message : step.sends) {
     char *combined = shares;
     for (const Share &share : route.shares) {
       int64_t size = volume(share.box) * bytes;
       if (isIn(share.receivers, message.peer)) {
-        if (!transport.copy(View::ofBox(packed, share.box),
-                            View::ofBox(combined, share.box)))
-          return false;
+        packing.push_back(
+            {View::ofBox(packed, share.box), View::ofBox(combined, share.box)});
         packed += size;
       }
       combined += size;
     }
   }
-  if (!transport.exchange(step, outgoing.get(), incoming.get()))
+  if (!transport.copy(packing) ||
+      !transport.exchange(step, outgoing.get(), incoming.get()))
     return false;
   for (const Share &share : route.shares) {
-    if (isIn(share.receivers, context.device) &&
-        !transport.copy(destination(share.box), View::ofBox(shares, share.box)))
-      return false;
+    if (isIn(share.receivers, context.device))
+      own.push_back({destination(share.box), View::ofBox(shares, share.box)});
     shares += volume(share.box) * bytes;
   }
-  return unpackTransfers(step, incoming.get());
+  return unpack(std::move(own), step, incoming.get());
 }
 
 bool Exchange::run(const Messages &messages) {

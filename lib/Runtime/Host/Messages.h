@@ -42,6 +42,11 @@ struct Messages {
 /// All devices derive theirs from the same table, so they agree.
 Messages findMessages(const Table &table, int64_t self);
 
+/// A copy between views of the same sizes that don't overlap.
+struct ViewCopy {
+  View to, from;
+};
+
 /// What moves data in the memory of one device, and between devices. What
 /// returns false or null has failed the device.
 class Transport {
@@ -51,8 +56,8 @@ public:
   virtual char *allocate(int64_t bytes) = 0;
   virtual void release(char *memory) = 0;
 
-  /// Between views of the same sizes that don't overlap.
-  virtual bool copy(const View &to, const View &from) = 0;
+  /// In any order: none of them needs another one.
+  virtual bool copy(const std::vector<ViewCopy> &copies) = 0;
   /// to = to combined with from.
   virtual bool combine(const View &to, const View &from) = 0;
 

@@ -59,8 +59,9 @@ public:
   }
   void release(char *) override { --depth; }
 
-  bool copy(const View &to, const View &from) override {
-    host::copy(to, from, bytes);
+  bool copy(const std::vector<host::ViewCopy> &copies) override {
+    for (const host::ViewCopy &each : copies)
+      host::copy(each.to, each.from, bytes);
     return true;
   }
   bool combine(const View &to, const View &from) override;

@@ -73,6 +73,7 @@ TEST(Messages, UnevenGather) {
     char *at = i < 3 ? sources[0].at({i}, 4) : sources[2].at({i - 3}, 4);
     std::memcpy(at, &value, 4);
   }
+  numGathers = numCopies = 0;
   EXPECT_EQ(world.run([&](TofuContext *context, int64_t device) {
     tofuCollective(context, nullptr, table.data(), "here", 1,
                    sources[device].descriptor(), 1,
@@ -87,6 +88,9 @@ TEST(Messages, UnevenGather) {
       EXPECT_EQ(value, 10 + i);
     }
   EXPECT_EQ(numNcclMessages, 4);
+  // Each packs all messages at once, if it has any, and unpacks all.
+  EXPECT_EQ(numGathers, 2 + 3);
+  EXPECT_EQ(numCopies, 0);
   EXPECT_EQ(world.collectives(0)[0].receivedBytes, 2 * 4);
   EXPECT_EQ(world.collectives(1)[0].receivedBytes, 5 * 4);
   // Three elements for each of two devices, and two that come, beside what the

@@ -21,9 +21,10 @@ static constexpr int64_t kMostBytes = 1 << 30;
 /// How long a run that has failed waits for processes that compute.
 static constexpr double kGraceSeconds = 5;
 
-/// Tags: of notices, of what is brought, and from there on of collectives. All
-/// libraries have tags up to 32767.
-enum { kNotice, kBring, kFirstCollective, kLastTag = 32767 };
+/// Tags: of notices of failures, of answers by those who have ended a run that
+/// failed, of what is brought, and from there on of collectives. All libraries
+/// have tags up to 32767.
+enum { kNotice, kAnswer, kBring, kFirstCollective, kLastTag = 32767 };
 
 /// Devices at different collectives don't take each other's messages.
 static int getTag(const host::Collective &collective) {
@@ -127,18 +128,23 @@ bool Job::test(std::string &error) {
   return isDone;
 }
 
-/// "2, 3" for those whose messages are missing.
+/// "2, 3", in order and each once.
+static std::string listDevices(std::vector<int64_t> devices) {
+  std::sort(devices.begin(), devices.end());
+  devices.erase(std::unique(devices.begin(), devices.end()), devices.end());
+  std::string list;
+  for (int64_t device : devices)
+    list += (list.empty() ? "" : ", ") + std::to_string(device);
+  return list;
+}
+
+/// Those whose messages are missing.
 std::string Job::describeWait() const {
   std::vector<int64_t> peers;
   for (const Transfer &transfer : transfers)
     if (transfer.request != MPI_REQUEST_NULL)
       peers.push_back(transfer.peer);
-  std::sort(peers.begin(), peers.end());
-  peers.erase(std::unique(peers.begin(), peers.end()), peers.end());
-  std::string list;
-  for (int64_t peer : peers)
-    list += (list.empty() ? "" : ", ") + std::to_string(peer);
-  return list;
+  return listDevices(std::move(peers));
 }
 
 bool Job::wait(TofuContext &context, const host::Collective &collective) {
@@ -217,21 +223,35 @@ bool Job::isNotified() {
   return flag;
 }
 
-void Job::notifyOthers() {
+void Job::sendToOthers(int tag) {
   for (int peer = 0; peer < count; ++peer) {
     if (peer == self)
       continue;
     Transfer &notice =
         transfers.emplace_back(Transfer{MPI_REQUEST_NULL, peer, 0, false});
-    MPI_Isend(nullptr, 0, MPI_BYTE, peer, kNotice, communicator,
-              &notice.request);
+    MPI_Isend(nullptr, 0, MPI_BYTE, peer, tag, communicator, &notice.request);
   }
+}
+
+/// Those who haven't ended a run that failed.
+std::string Job::listSilent() const {
+  std::vector<int64_t> peers;
+  for (int peer = 0; peer < count; ++peer) {
+    int flag = peer == self;
+    if (!flag)
+      MPI_Iprobe(peer, kAnswer, communicator, &flag, MPI_STATUS_IGNORE);
+    if (!flag)
+      peers.push_back(peer);
+  }
+  return listDevices(std::move(peers));
 }
 
 /// False if there is a failure and some process doesn't come.
 bool Job::waitForAgreement(bool isFailing) {
   MPI_Iallreduce(&vote, &winner, 1, MPI_INT, MPI_MIN, communicator, &agreement);
   double failedAt = host::now();
+  if (isFailing)
+    sendToOthers(kAnswer);
   for (;;) {
     int isDone = 0;
     MPI_Test(&agreement, &isDone, MPI_STATUS_IGNORE);
@@ -240,6 +260,7 @@ bool Job::waitForAgreement(bool isFailing) {
     if (!isFailing && isNotified()) {
       isFailing = true;
       failedAt = host::now();
+      sendToOthers(kAnswer);
     }
     if (isFailing && host::now() - failedAt > kGraceSeconds)
       return false;
@@ -311,15 +332,20 @@ void Job::drain() {
 TofuStatus Job::agree(std::string &error, TofuStatus status) {
   bool hasFailed = !error.empty();
   if (hasFailed)
-    notifyOthers();
+    sendToOthers(kNotice);
   vote = hasFailed ? self : count;
-  if (status == TOFU_STUCK || !waitForAgreement(status != TOFU_OK)) {
-    // Whoever is left says what it knows.
+  // Whoever is left says what it knows.
+  std::string me = "device " + std::to_string(self);
+  if (status == TOFU_STUCK) {
     if (!hasFailed)
-      error = "device " + std::to_string(self) +
-              (status == TOFU_STUCK
-                   ? " doesn't end after another one has failed"
-                   : " waits for one that doesn't end after a failure");
+      error = me + " doesn't end after another one has failed";
+    return TOFU_STUCK;
+  }
+  if (!waitForAgreement(status != TOFU_OK)) {
+    std::string silent = listSilent();
+    error = hasFailed ? error + "; no answer from devices " + silent
+                      : me + " waits for devices " + silent +
+                            ", which don't end after a failure";
     return TOFU_STUCK;
   }
   if (winner == count)

@@ -68,7 +68,8 @@ private:
   bool test(std::string &error);
   bool wait(TofuContext &context, const host::Collective &collective);
   std::string describeWait() const;
-  void notifyOthers();
+  void sendToOthers(int tag);
+  std::string listSilent() const;
   bool waitForAgreement(bool isFailing);
   std::string share(int winner, const std::string &mine);
   void cancelReceives();

@@ -202,21 +202,22 @@ private:
   double estimateRows(unsigned var) const;
   unsigned next(const std::vector<bool> &isDone) const;
 
-  bool mayAppend(const Table &table) const {
-    return table.rows.size() < limit &&
-           (table.rows.size() % kRowsPerLook > 0 || clock.seconds() < seconds);
+  /// Whether there is room and time for one more row.
+  bool mayAppend() {
+    return ++numRows <= limit &&
+           (numRows % kRowsPerLook > 0 || clock.seconds() < seconds);
   }
   std::optional<Table> emptyTable(Scope scope) const;
   std::optional<Table> valuesOf(unsigned var) const;
-  std::optional<Table> join(const Table &left, const Table &right) const;
-  std::optional<Table> extend(const Table &table, unsigned var) const;
+  std::optional<Table> join(const Table &left, const Table &right);
+  std::optional<Table> extend(const Table &table, unsigned var);
   std::optional<Table> gather(unsigned var);
   Table choose(const Table &table, unsigned var) const;
   bool eliminate(unsigned var);
 
   const CappedElimination &all;
-  int64_t cap, base = 0; ///< `base` is spent in any case
-  size_t limit;
+  int64_t cap, base = 0;     ///< `base` is spent in any case
+  size_t limit, numRows = 0; ///< of all tables
   double seconds;
   Clock clock;
   std::vector<std::vector<int64_t>> unary;
@@ -542,7 +543,7 @@ std::optional<Table> CappedElimination::Run::valuesOf(unsigned var) const {
 
 /// Rows of both that agree; nothing if there are too many.
 std::optional<Table> CappedElimination::Run::join(const Table &left,
-                                                  const Table &right) const {
+                                                  const Table &right) {
   Scope scope = left.scope, shared, fresh; ///< these by position in `right`
   for (auto [i, var] : llvm::enumerate(right.scope)) {
     bool isShared = left.has(var);
@@ -580,7 +581,7 @@ std::optional<Table> CappedElimination::Run::join(const Table &left,
       int64_t cost = left.costs[row] + right.costs[other];
       if (cost + check.withoutLast(places) + check.ofLast(places) > cap - base)
         continue;
-      if (!mayAppend(*both))
+      if (!mayAppend())
         return std::nullopt;
       both->append(places, cost);
     }
@@ -590,7 +591,7 @@ std::optional<Table> CappedElimination::Run::join(const Table &left,
 
 /// The rows with each value of `var`; nothing if there are too many.
 std::optional<Table> CappedElimination::Run::extend(const Table &table,
-                                                    unsigned var) const {
+                                                    unsigned var) {
   Scope scope = table.scope;
   scope.push_back(var);
   std::optional<Table> more = emptyTable(scope);
@@ -605,7 +606,7 @@ std::optional<Table> CappedElimination::Run::extend(const Table &table,
          ++places.back()) {
       if (check.ofLast(places) > spare)
         continue;
-      if (!mayAppend(*more))
+      if (!mayAppend())
         return std::nullopt;
       more->append(places, table.costs[row]);
     }

@@ -51,8 +51,8 @@ public:
            std::vector<Reader> readers);
 
   /// The minimum, or cap + 1 if it is above the cap. Nothing if more than
-  /// `limit` partial assignments of some variables would have to be kept, or if
-  /// it takes more than so many seconds.
+  /// `limit` partial assignments would have to be looked at that may be below
+  /// the cap, or if it takes more than so many seconds.
   std::optional<int64_t> minimum(int64_t cap, size_t limit,
                                  double seconds) const;
 

@@ -39,10 +39,10 @@ static constexpr int64_t kMostEntries = int64_t(1) << 23,
 /// Entries of the tables of an exact elimination that a search to the end may
 /// begin with.
 static constexpr int64_t kWholeTables = int64_t(1) << 28;
-/// Partial assignments that are kept at once where a segment of the bound is
+/// Partial assignments that are looked at where a segment of the bound is
 /// solved, and where programs are searched to the end.
-static constexpr int64_t kSegmentRows = int64_t(1) << 21,
-                         kMostSegmentRows = int64_t(1) << 23;
+static constexpr int64_t kSegmentRows = int64_t(1) << 22,
+                         kMostSegmentRows = int64_t(1) << 24;
 static constexpr int64_t kMostDevicesByAxis = 256;
 /// Of the gap that is close enough: what a part of the search may add to it,
 /// and from where on finer views and patience may close it.

@@ -60,10 +60,14 @@ public:
     double part = 0, next = enough / 8;
     while (part < next && !options.isClose(double(most), double(upper))) {
       part = next;
-      int64_t gain = gainOf(all, part);
-      most = std::max(most, costs.bound + gain);
+      limit =
+          size_t(double(options.segmentLimit) * std::min(part / enough, 1.0));
+      Gain gain = gainOf(all, part);
+      most = std::max(most, costs.bound + gain.units);
+      if (options.closeEnough > 0 && double(gain.most) < enough * open)
+        break;
       // Some segments are at their minimum: the others make up for it.
-      double reached = std::max(double(gain) / open, part / 2);
+      double reached = std::max(double(gain.units) / open, part / 2);
       next = (1 + kMargin) * part * enough / reached;
       next = std::min({next, 2 * part, 1.0});
     }
@@ -84,6 +88,11 @@ private:
   struct Minimum {
     int64_t least = 0; ///< it isn't less
     bool isExact = false, hasFailed = false;
+  };
+
+  /// By how much a segment is above its least costs, and may be found to be.
+  struct Gain {
+    int64_t units = 0, most = 0;
   };
 
   llvm::ArrayRef<unsigned> valuesOf(unsigned var) const {
@@ -172,29 +181,36 @@ private:
 
   /// By how much a segment is at least above its least costs, as far as to
   /// `part` of what the plan is there.
-  int64_t gainOf(Segment &segment, double part) {
-    int64_t target = int64_t(part * double(capOf(segment)));
+  Gain gainOf(Segment &segment, double part) {
+    int64_t cap = capOf(segment), target = int64_t(part * double(cap));
+    auto gainBy = [&](const Minimum &minimum) {
+      segment.hasFailed = minimum.hasFailed;
+      bool isOver = minimum.isExact || minimum.hasFailed;
+      return Gain{minimum.least, isOver ? minimum.least : cap};
+    };
     if (!segment.left && segment.size() > kFewVariables)
       split(segment);
-    int64_t known = 0;
+    Gain known;
     if (!segment.left || segment.isJoint) {
-      Minimum mine = minimumOf(segment, target);
-      segment.hasFailed = mine.hasFailed;
-      if (segment.left || !mine.hasFailed || segment.size() < 2)
-        return mine.least;
-      known = mine.least;
+      known = gainBy(minimumOf(segment, target));
+      if (segment.left || !segment.hasFailed || segment.size() < 2)
+        return known;
       split(segment);
     }
-    int64_t apart = std::max(known, gainOf(*segment.left, part) +
-                                        gainOf(*segment.right, part));
+    Gain left = gainOf(*segment.left, part),
+         right = gainOf(*segment.right, part);
+    Gain apart{std::max(known.units, left.units + right.units),
+               std::max(known.most, left.most + right.most)};
     segment.hasFailed |= segment.left->hasFailed || segment.right->hasFailed;
-    // Together they may go on where they can't by themselves.
-    if (segment.hasFailed || double(apart) > (1 - kMargin) * double(target))
+    if (segment.hasFailed)
       return apart;
-    Minimum mine = minimumOf(segment, target);
-    segment.hasFailed = mine.hasFailed;
-    segment.isJoint = !mine.hasFailed;
-    return std::max(apart, mine.least);
+    // Together they may go on where they can't by themselves.
+    if (double(apart.units) > (1 - kMargin) * double(target))
+      return {apart.units, cap};
+    Gain together = gainBy(minimumOf(segment, target));
+    segment.isJoint = !segment.hasFailed;
+    return {std::max(apart.units, together.units),
+            std::max(apart.most, together.most)};
   }
 
   /// What a value costs above the least of its variable's.
@@ -331,7 +347,7 @@ private:
       return minimum;
     std::optional<int64_t> found =
         problemOf(segment, edges, readers)
-            .minimum(target, options.segmentLimit, seconds - clock.seconds());
+            .minimum(target, limit, seconds - clock.seconds());
     minimum.hasFailed = !found;
     minimum.isExact = found && *found <= target;
     minimum.least = std::max(minimum.least, found.value_or(0));
@@ -425,6 +441,7 @@ private:
   int64_t upper;
   const Options &options;
   double seconds;
+  size_t limit = 0; ///< rows of each solution
   Clock clock;
   std::vector<unsigned> order, positionOf;
   std::vector<double> cuts; ///< by position: bits of what is before

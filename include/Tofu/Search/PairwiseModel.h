@@ -57,8 +57,9 @@ public:
     int64_t wholeLimit = 0;
     /// The same where something better is looked for among some values.
     int64_t improvementLimit = int64_t(1) << 18;
-    /// Partial assignments that are kept at once where exact solutions of parts
-    /// of the model raise the bound at the end; none if 0.
+    /// Partial assignments that are looked at in the exact solution of a part
+    /// of the model, where such solutions raise the bound at the end; none if
+    /// 0.
     int64_t segmentLimit = 0;
     /// Stop when eight passes have found nothing better.
     bool settles = false;

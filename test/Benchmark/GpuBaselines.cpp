@@ -35,7 +35,8 @@ static constexpr int kWarmup = 5, kRuns = 21;
 static constexpr size_t kWorkspace = 32 << 20;
 
 [[noreturn]] static void fail(const char *what, const char *why) {
-  std::fprintf(stderr, "gpu-baselines: error: %s: %s\n", what, why);
+  std::fprintf(stderr, "gpu-baselines: error: %s: %s\n", what,
+               why ? why : "an error without a text");
   std::exit(3);
 }
 

@@ -19,6 +19,8 @@
 #pragma GCC visibility pop
 
 #include "Convolution.h"
+#include "Errors.h"
+#include "Versions.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -389,10 +391,13 @@ static std::string connect(int gpus) {
 
 /// Counts the GPUs; the reason if none can be used.
 static std::string countGpus(int &gpus) {
+  const std::string none = "no GPU can be used: ";
+  if (std::string error = cuda::checkDriver(); !error.empty())
+    return none + error;
   cudaError_t status = cudaGetDeviceCount(&gpus);
   if (status != cudaSuccess)
-    return std::string("no GPU can be used: ") + cudaGetErrorString(status);
-  return gpus ? "" : "no GPU can be used: there is none";
+    return none + cuda::describe(status);
+  return gpus ? "" : none + "there is none";
 }
 
 /// The first ones of those, as many as asked for; the reason if there are
@@ -412,28 +417,19 @@ static std::string describe(int gpu) {
   cudaError_t status = cudaGetDeviceProperties(&properties, gpu);
   std::string line = "GPU " + std::to_string(gpu) + ": ";
   if (status != cudaSuccess)
-    return line + cudaGetErrorString(status) + "\n";
+    return line + cuda::describe(status) + "\n";
   return line + properties.name + ", sm_" + std::to_string(properties.major) +
          std::to_string(properties.minor) + ", " +
          std::to_string(properties.totalGlobalMem >> 20) + " MiB\n";
 }
 
-/// As cuBLASLt and NCCL count.
-static std::string formatVersion(size_t version) {
-  return std::to_string(version / 10000) + "." +
-         std::to_string(version / 100 % 100) + "." +
-         std::to_string(version % 100);
-}
-
-/// A line on the libraries, as they are found when they are loaded.
+/// A line on the libraries, as they are found when they are loaded, and one on
+/// what is wrong with them.
 static std::string describeLibraries() {
-  int cudart = 0, nccl = 0;
-  cudaRuntimeGetVersion(&cudart);
-  ncclGetVersion(&nccl);
-  return "with CUDA " + std::to_string(cudart / 1000) + "." +
-         std::to_string(cudart / 10 % 100) + ", cuBLASLt " +
-         formatVersion(cublasLtGetVersion()) + ", NCCL " + formatVersion(nccl) +
-         ", " + cuda::describeCudnn() + "\n";
+  std::string line =
+      "with " + cuda::describeLibraries() + ", " + cuda::describeCudnn() + "\n";
+  std::string error = cuda::checkLibraries();
+  return error.empty() ? line : line + "unusable: " + error + "\n";
 }
 
 static const char *listDevices(char *error, int64_t errorBytes) {
@@ -463,11 +459,14 @@ static cuda::Shared &getShared(TofuWorld &world) {
 }
 
 /// For new communicators: of all processes, the first one says what they are
-/// known by. False if NCCL can't.
-static bool makeId(cuda::Shared &shared) {
-  return !shared.usesNccl ||
-         (shared.processes && shared.processes->rank() != 0) ||
-         ncclGetUniqueId(&shared.id) == ncclSuccess;
+/// known by. The reason if NCCL can't.
+static std::string makeId(cuda::Shared &shared) {
+  if (!shared.usesNccl || (shared.processes && shared.processes->rank() != 0))
+    return {};
+  ncclResult_t result = ncclGetUniqueId(&shared.id);
+  return result == ncclSuccess
+             ? ""
+             : "an identifier of communicators: " + cuda::describe(result);
 }
 
 /// Devices of one process are spread over the GPUs that are there; the reason
@@ -500,6 +499,8 @@ static std::string spreadProcesses(const Processes &processes, int gpus,
 static std::string open(TofuWorld &world, int64_t wantedGpus,
                         std::shared_ptr<cuda::Shared> shared) {
   int gpus = 0;
+  if (std::string error = cuda::checkLibraries(); !error.empty())
+    return error;
   if (std::string error = countGpus(gpus); !error.empty())
     return error;
   if (std::string error = limitGpus(wantedGpus, gpus); !error.empty())
@@ -508,8 +509,8 @@ static std::string open(TofuWorld &world, int64_t wantedGpus,
   std::string error = processes ? spreadProcesses(*processes, gpus, *shared)
                                 : spread(world.numDevices(), gpus, *shared);
   // Runs get identifiers of their own; that there is one says that NCCL works.
-  if (error.empty() && !makeId(*shared))
-    error = std::string("NCCL can't be used: ") + ncclGetLastError(nullptr);
+  if (error.empty())
+    error = makeId(*shared);
   for (auto &context : world.contexts) {
     if (!error.empty() || !context)
       continue;

@@ -17,6 +17,7 @@
 #include "Contraction.h"
 #include "Convolution.h"
 #include "Device.h"
+#include "Errors.h"
 
 #include <algorithm>
 
@@ -368,8 +369,7 @@ static Outcome runProducts(Device &device, cudaStream_t stream,
     return Outcome::Done;
   if (status == CUBLAS_STATUS_NOT_SUPPORTED)
     return Outcome::Refused;
-  device.fail(location, std::string("a contraction: cuBLASLt: ") +
-                            cublasLtGetStatusString(status));
+  device.fail(location, "a contraction: " + describe(status));
   return Outcome::Failed;
 }
 

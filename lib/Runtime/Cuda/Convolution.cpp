@@ -28,6 +28,7 @@
 #include "Convolution.h"
 #include "ConvolutionMatch.h"
 #include "Cudnn.h"
+#include "Errors.h"
 
 #include <algorithm>
 #include <array>
@@ -687,9 +688,9 @@ static cudnnStatus_t execute(Convolutions &convolutions, cudaStream_t stream,
 static std::string describe(const Cudnn &library, cudnnStatus_t status) {
   char last[256] = "";
   library.getLastErrorString(last, sizeof(last));
-  std::string message =
-      std::string("a convolution: cuDNN: ") + library.getErrorString(status);
-  return *last ? message + ", " + last : message;
+  return withDetail("a convolution: cuDNN: " +
+                        getText(library.getErrorString(status), status),
+                    last);
 }
 
 /// Copies what the library reads, runs it, and brings back the result.

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Cudnn.h"
+#include "Versions.h"
 
 #include <algorithm>
 #include <dlfcn.h>
@@ -14,19 +15,8 @@
 using namespace mlir::tofu;
 using namespace mlir::tofu::cuda;
 
-/// As the library counts versions from 9 on.
-static constexpr size_t kMajor = 10000, kMinor = 100;
-
-/// Before 9 the major version was counted in thousands.
-static size_t getMajor(size_t version) {
-  return version < kMajor ? version / 1000 : version / kMajor;
-}
-
 std::string Cudnn::getVersionText() const {
-  size_t version = getVersion();
-  size_t rest = version % (version < kMajor ? 1000 : kMajor);
-  return std::to_string(getMajor(version)) + "." +
-         std::to_string(rest / kMinor) + "." + std::to_string(rest % kMinor);
+  return getCudnnVersion(getVersion()).getText();
 }
 
 Cudnn Cudnn::load(const std::string &file) {
@@ -61,11 +51,8 @@ Cudnn Cudnn::load(const std::string &file) {
 }
 
 std::string Cudnn::checkVersion() const {
-  if (getMajor(getVersion()) == CUDNN_MAJOR)
-    return {};
-  return file + " is cuDNN " + getVersionText() +
-         ", but Tofu was built for cuDNN " + std::to_string(CUDNN_MAJOR) +
-         ": put the library of that version first in LD_LIBRARY_PATH";
+  return checkMajor(file + " is cuDNN " + getVersionText(), "cuDNN",
+                    getCudnnVersion(getVersion()).getMajor(), CUDNN_MAJOR);
 }
 
 const Cudnn &Cudnn::get() {

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Device.h"
+#include "Errors.h"
 
 #include <algorithm>
 #include <thread>
@@ -60,18 +61,14 @@ bool Device::fail(const char *location, const std::string &message) {
 bool Device::check(cudaError_t error, const char *location, const char *what) {
   if (error == cudaSuccess)
     return true;
-  return fail(location, std::string(what) + ": " + cudaGetErrorString(error) +
-                            " (" + cudaGetErrorName(error) + ")");
+  return fail(location, std::string(what) + ": " + describe(error));
 }
 
 bool Device::check(ncclResult_t result, const char *location,
                    const char *what) {
   if (result == ncclSuccess || result == ncclInProgress)
     return true;
-  const char *last = ncclGetLastError(communicator);
-  std::string message =
-      std::string(what) + ": NCCL: " + ncclGetErrorString(result);
-  return fail(location, last && *last ? message + ", " + last : message);
+  return fail(location, std::string(what) + ": " + describe(result));
 }
 
 //===----------------------------------------------------------------------===//
@@ -96,14 +93,13 @@ bool Device::open(std::string &error) {
   make(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold,
                                &threshold));
   if (status != cudaSuccess) {
-    error = std::string("GPU ") + std::to_string(gpu) + ": " +
-            cudaGetErrorString(status);
+    error = std::string("GPU ") + std::to_string(gpu) + ": " + describe(status);
     return false;
   }
   cublasStatus_t made = cublasLtCreate(&blas);
   if (made == CUBLAS_STATUS_SUCCESS)
     return true;
-  error = std::string("cuBLASLt: ") + cublasLtGetStatusString(made);
+  error = describe(made);
   return false;
 }
 

@@ -13,6 +13,12 @@
 using namespace mlir::tofu;
 using namespace mlir::tofu::cuda;
 
+// The backend is loaded with a library that lacks these, too, and says that it
+// is too old.
+#pragma weak ncclCommFinalize
+#pragma weak ncclCommInitRankConfig
+#pragma weak ncclCommSplit
+
 //===----------------------------------------------------------------------===//
 // Communicators
 //===----------------------------------------------------------------------===//

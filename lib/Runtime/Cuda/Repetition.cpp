@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Device.h"
+#include "Errors.h"
 
 #include <algorithm>
 #include <utility>
@@ -153,8 +154,8 @@ bool Device::endCapture() {
 bool Device::keepGraph(cudaError_t status) {
   if (status != cudaSuccess) {
     cudaGetLastError();
-    repetition.obstacle = describePlace(nullptr) +
-                          "CUDA makes no graph: " + cudaGetErrorString(status);
+    repetition.obstacle =
+        describePlace(nullptr) + "CUDA makes no graph: " + describe(status);
     forgetCaptured();
     setCounts(*context, repetition.counts);
     return false;

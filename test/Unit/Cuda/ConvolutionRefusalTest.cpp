@@ -242,6 +242,16 @@ TEST(Convolution, LibraryOfAnotherVersion) {
             "in LD_LIBRARY_PATH");
 }
 
+TEST(Convolution, ErrorWithoutAText) {
+  UseFake fake;
+  TestWorld world(1);
+  fake->errorText = nullptr;
+  fake->onExecute = CUDNN_STATUS_EXECUTION_FAILED;
+  Tensors tensors(make2d());
+  EXPECT_EQ(tensors.contract(*world.backend, world.getWorld()), TOFU_FAILED);
+  EXPECT_EQ(world.error(), "device 0, here: a convolution: cuDNN: error 5000");
+}
+
 TEST(Convolution, ListsTheVersion) {
   UseFake fake;
   fake->version = 91902;

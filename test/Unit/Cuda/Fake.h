@@ -10,8 +10,10 @@
 #define TOFU_TEST_UNIT_CUDA_FAKE_H
 
 #include <atomic>
+#include <cublasLt.h>
 #include <cuda_runtime_api.h>
 #include <functional>
+#include <nccl.h>
 #include <string>
 #include <vector>
 
@@ -27,6 +29,21 @@ struct FakeKernel {
 /// that is captured.
 void enqueue(cudaStream_t stream, const std::function<void()> &work);
 bool isCapturing(cudaStream_t stream);
+
+/// The versions of the driver, which is 0 where there is none, and of the
+/// libraries: those of the headers, unless a test says otherwise.
+inline std::atomic<int> driverVersion{CUDART_VERSION},
+    runtimeVersion{CUDART_VERSION}, ncclVersion{NCCL_VERSION_CODE},
+    cublasLtVersion{CUBLAS_VERSION};
+
+/// What all functions of CUDA, NCCL and cuBLASLt say of an error: null if they
+/// know none of that number.
+inline std::atomic<const char *> errorText{"an error"};
+
+/// What the next call that counts GPUs, and the next one that makes a handle of
+/// cuBLASLt, give.
+inline std::atomic<cudaError_t> onCount{cudaSuccess};
+inline std::atomic<cublasStatus_t> onCreateBlas{CUBLAS_STATUS_SUCCESS};
 
 /// Launches of graphs so far.
 inline std::atomic<int> numGraphLaunches{0};

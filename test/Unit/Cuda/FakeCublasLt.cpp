@@ -70,13 +70,13 @@ static void store(cudaDataType_t type, void *memory, int64_t at, double value) {
 cublasStatus_t cublasLtCreate(cublasLtHandle_t *handle) {
   static char library;
   *handle = reinterpret_cast<cublasLtHandle_t>(&library);
-  return CUBLAS_STATUS_SUCCESS;
+  return test::onCreateBlas.exchange(CUBLAS_STATUS_SUCCESS);
 }
 cublasStatus_t cublasLtDestroy(cublasLtHandle_t) {
   return CUBLAS_STATUS_SUCCESS;
 }
-size_t cublasLtGetVersion() { return 130102; }
-const char *cublasLtGetStatusString(cublasStatus_t) { return "an error"; }
+size_t cublasLtGetVersion() { return test::cublasLtVersion; }
+const char *cublasLtGetStatusString(cublasStatus_t) { return test::errorText; }
 
 cublasStatus_t cublasLtMatmulDescCreate(cublasLtMatmulDesc_t *description,
                                         cublasComputeType_t compute,

@@ -35,10 +35,14 @@ static cudaError_t make(Handle *result) {
 
 cudaError_t cudaGetDeviceCount(int *count) {
   *count = numFakeGpus;
+  return mlir::tofu::test::onCount.exchange(cudaSuccess);
+}
+cudaError_t cudaDriverGetVersion(int *version) {
+  *version = mlir::tofu::test::driverVersion;
   return cudaSuccess;
 }
 cudaError_t cudaRuntimeGetVersion(int *version) {
-  *version = 13000;
+  *version = mlir::tofu::test::runtimeVersion;
   return cudaSuccess;
 }
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp *properties, int device) {
@@ -55,8 +59,12 @@ cudaError_t cudaDeviceCanAccessPeer(int *can, int, int) {
   *can = mlir::tofu::test::canReachPeers;
   return cudaSuccess;
 }
-const char *cudaGetErrorName(cudaError_t) { return "cudaErrorOfTest"; }
-const char *cudaGetErrorString(cudaError_t) { return "an error"; }
+const char *cudaGetErrorName(cudaError_t) {
+  return mlir::tofu::test::errorText ? "cudaErrorOfTest" : nullptr;
+}
+const char *cudaGetErrorString(cudaError_t) {
+  return mlir::tofu::test::errorText;
+}
 cudaError_t cudaGetLastError() { return cudaSuccess; }
 
 cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t *pool, int) {

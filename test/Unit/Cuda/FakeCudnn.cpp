@@ -362,9 +362,9 @@ static void note(const Operation &operation) {
 //===----------------------------------------------------------------------===//
 
 size_t cudnnGetVersion() { return fake.version; }
-const char *cudnnGetErrorString(cudnnStatus_t) { return "an error"; }
+const char *cudnnGetErrorString(cudnnStatus_t) { return fake.errorText; }
 void cudnnGetLastErrorString(char *message, size_t size) {
-  std::snprintf(message, size, "it says");
+  std::snprintf(message, size, "%s", fake.errorText ? "it says" : "");
 }
 /// A handle holds the stream that it was given.
 cudnnStatus_t cudnnCreate(cudnnHandle_t *handle) {

@@ -19,6 +19,8 @@ namespace mlir::tofu::test {
 /// The state of the library that stands in for cuDNN.
 struct FakeCudnn {
   size_t version = CUDNN_VERSION;
+  /// What it says of an error; null if it knows none of that number.
+  const char *errorText = "an error";
   /// What a call gives.
   cudnnStatus_t onCreate = CUDNN_STATUS_SUCCESS;
   cudnnStatus_t onExecute = CUDNN_STATUS_SUCCESS;

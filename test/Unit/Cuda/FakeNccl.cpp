@@ -210,7 +210,7 @@ static std::map<int, std::shared_ptr<Ranks>> worlds;
 static int numIds = 0;
 
 ncclResult_t ncclGetVersion(int *version) {
-  *version = 22809;
+  *version = ncclVersion;
   return ncclSuccess;
 }
 
@@ -341,8 +341,10 @@ ncclResult_t ncclCommDestroy(ncclComm_t communicator) {
   return ncclSuccess;
 }
 
-const char *ncclGetErrorString(ncclResult_t) { return "an error"; }
-const char *ncclGetLastError(ncclComm_t) { return lastError.c_str(); }
+const char *ncclGetErrorString(ncclResult_t) { return errorText; }
+const char *ncclGetLastError(ncclComm_t) {
+  return errorText ? lastError.c_str() : nullptr;
+}
 
 //===----------------------------------------------------------------------===//
 // Groups

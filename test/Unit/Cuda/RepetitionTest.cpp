@@ -393,7 +393,7 @@ TEST_F(Repeated, CaptureFails) {
   }
   EXPECT_EQ(calls[0].calls, 5);
   EXPECT_EQ(getNotice(), "runs are not replayed as a graph of CUDA: device 0: "
-                         "CUDA makes no graph: an error");
+                         "CUDA makes no graph: an error (cudaErrorOfTest)");
 }
 
 /// A device fails in a run that is called, captured or replayed: the other one,

@@ -104,9 +104,9 @@ static void *findConstant(Device &device, const void *host, int64_t bytes) {
   if (!memory && !failAllocation(device, bytes))
     return nullptr;
   cudaStream_t stream = device.streams[TOFU_COMPUTE];
-  bool isCopied = device.check(cudaMemcpyAsync(memory, host, bytes,
-                                               cudaMemcpyDefault, stream),
-                               nullptr, "a copy of a constant") &&
+  bool isCopied = device.staging.copyIn(
+                      memory, host, bytes, stream,
+                      device.makeProgress(nullptr, "a copy of a constant")) &&
                   device.waitFor(stream);
   return isCopied ? memory : nullptr;
 }
@@ -323,30 +323,15 @@ static void launch(TofuContext *context, TofuStream *stream,
                                shape, arguments));
 }
 
-/// By way of pinned memory, as the GPU copies to no other without waiting.
 static bool callRead(Device &device, TofuStream *stream, void *host,
                      const void *memory, int64_t bytes) {
   if (!bytes)
     return true;
   if (!device.obstruct(nullptr, "the program reads the device's memory"))
     return false;
-  if (bytes > device.stagingBytes) {
-    cudaFreeHost(device.staging);
-    device.staging = nullptr;
-    device.stagingBytes = 0;
-    if (!device.check(cudaMallocHost(&device.staging, bytes), nullptr,
-                      "pinned memory"))
-      return false;
-    device.stagingBytes = bytes;
-  }
-  cudaStream_t queue = device.getStream(stream);
-  if (!device.check(cudaMemcpyAsync(device.staging, memory, bytes,
-                                    cudaMemcpyDefault, queue),
-                    nullptr, "a read by the host") ||
-      !device.waitFor(queue))
-    return false;
-  std::memcpy(host, device.staging, bytes);
-  return true;
+  return device.staging.copyOut(
+      host, memory, bytes, device.getStream(stream),
+      device.makeProgress(nullptr, "a read by the host"));
 }
 
 static void read(TofuContext *context, TofuStream *stream, void *host,
@@ -354,7 +339,6 @@ static void read(TofuContext *context, TofuStream *stream, void *host,
   leaveIf(context, !callRead(getDevice(context), stream, host, memory, bytes));
 }
 
-/// Memory of the host that isn't pinned is copied before the call returns.
 static void write(TofuContext *context, TofuStream *stream, void *memory,
                   const void *host, int64_t bytes) {
   Device &device = getDevice(context);
@@ -667,6 +651,8 @@ static void capture(TofuContext *context, TofuBody body, void *user) {
 static void repeat(TofuContext *context, TofuBody body, void *user) {
   Device &device = getDevice(context);
   bool isFirst = device.repetition.runs++ == 0;
+  if (isFirst)
+    device.repetition.writtenBytes = 0;
   if (isFirst || !device.repetition.obstacle.empty())
     body(context, context->device, user);
   else if (!device.repetition.graph)
@@ -705,22 +691,31 @@ static void releaseInput(TofuContext *context, void *memory) {
   device.release(memory, Device::Kind::Input);
 }
 
-/// A copy that fails shows in the next run: the GPU's errors stay.
-static void copy(TofuContext *context, void *to, const void *from,
-                 int64_t bytes) {
-  getDevice(context).select();
-  if (bytes)
-    cudaMemcpy(to, from, bytes, cudaMemcpyDefault);
+/// Of copies between runs, when devices wait for no others. One that fails
+/// shows in the next run: the GPU's errors stay.
+static cuda::CopyProgress makeProgress() {
+  return {[](cudaError_t error) { return error == cudaSuccess; },
+          [](cudaEvent_t event) {
+            return cudaEventSynchronize(event) == cudaSuccess;
+          }};
 }
 
-static void copyIn(TofuContext *context, void *device, const void *host,
+static void copyIn(TofuContext *context, void *memory, const void *host,
                    int64_t bytes) {
-  copy(context, device, host, bytes);
+  Device &device = getDevice(context);
+  device.select();
+  cuda::CopyProgress progress = makeProgress();
+  device.staging.copyIn(memory, host, bytes, device.streams[TOFU_COMPUTE],
+                        progress);
+  device.staging.wait(progress);
 }
 
-static void copyOut(TofuContext *context, void *host, const void *device,
+static void copyOut(TofuContext *context, void *host, const void *memory,
                     int64_t bytes) {
-  copy(context, host, device, bytes);
+  Device &device = getDevice(context);
+  device.select();
+  device.staging.copyOut(host, memory, bytes, device.streams[TOFU_COMPUTE],
+                         makeProgress());
 }
 
 static void reset(TofuContext *context) {

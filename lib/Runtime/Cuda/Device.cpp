@@ -86,6 +86,7 @@ bool Device::open(std::string &error) {
   for (cudaEvent_t *event : {&arrived, &moved, &forked})
     make(cudaEventCreateWithFlags(event, cudaEventDisableTiming));
   make(cudaMalloc(&workspace, kWorkspaceBytes));
+  make(staging.open());
   // Memory stays with the pool, from one run to the next.
   cudaMemPool_t pool = nullptr;
   uint64_t threshold = UINT64_MAX;
@@ -115,7 +116,8 @@ Device::~Device() {
   if (blas)
     cublasLtDestroy(blas);
   cudaFree(workspace);
-  cudaFreeHost(staging);
+  staging.close();
+  cudaFreeHost(kept);
   for (cudaEvent_t event : events)
     cudaEventDestroy(event);
   for (cudaEvent_t event : {arrived, moved, forked})
@@ -165,6 +167,11 @@ void Device::releaseAll(Kind kind) {
   }
 }
 
+CopyProgress Device::makeProgress(const char *location, const char *what) {
+  return {[=](cudaError_t error) { return check(error, location, what); },
+          [this](cudaEvent_t event) { return waitFor(event); }};
+}
+
 void *Device::allocateStaging(int64_t bytes, const char *location,
                               const char *what) {
   void *memory = nullptr;
@@ -212,12 +219,13 @@ bool Device::isAborted() const {
 
 /// Nothing hangs: a GPU that waits for one whose device has failed never ends
 /// what it does.
-bool Device::waitFor(cudaStream_t stream) {
+bool Device::waitUntilDone(const std::function<cudaError_t()> &query,
+                           const char *what) {
   double start = host::now(), timeout = context->world->timeout();
   for (;;) {
-    cudaError_t status = cudaStreamQuery(stream);
+    cudaError_t status = query();
     if (status != cudaErrorNotReady)
-      return check(status, nullptr, "a stream");
+      return check(status, nullptr, what);
     bool isGood =
         check(getAsyncError(), lastLocation, "this collective or one before");
     // What a GPU computes by itself may take as long as it wants.
@@ -234,6 +242,15 @@ bool Device::waitFor(cudaStream_t stream) {
     }
     std::this_thread::yield();
   }
+}
+
+bool Device::waitFor(cudaStream_t stream) {
+  return waitUntilDone([stream] { return cudaStreamQuery(stream); },
+                       "a stream");
+}
+
+bool Device::waitFor(cudaEvent_t event) {
+  return waitUntilDone([event] { return cudaEventQuery(event); }, "an event");
 }
 
 bool Device::synchronize() {

@@ -17,6 +17,7 @@
 #include "Kernels.h"
 #include "Processes.h"
 #include "Repetition.h"
+#include "Staging.h"
 #include "World.h"
 
 #include <cublasLt.h>
@@ -96,11 +97,13 @@ struct Device {
     return getBytes(Kind::Program) + getBytes(Kind::Global);
   }
 
-  /// Copies memory of the host that isn't pinned and may change afterwards, in
-  /// the order of a stream.
+  /// Copies what the program has written, and may change afterwards, in the
+  /// order of a stream. A graph copies it again.
   bool copyFromHost(void *to, const void *from, int64_t bytes,
                     cudaStream_t stream, const char *location,
                     const char *what);
+  /// How copies of a run go on, until the device must leave.
+  CopyProgress makeProgress(const char *location, const char *what);
 
   /// Memory in the order of the stream of the collective at hand. Null, with
   /// the device failed, if there is none.
@@ -115,6 +118,7 @@ struct Device {
 
   /// Waits, and looks at what may have gone wrong meanwhile.
   bool waitFor(cudaStream_t stream);
+  bool waitFor(cudaEvent_t event);
   bool synchronize();
 
   /// Says that what comes next can't be captured: in every run, or if it comes
@@ -171,9 +175,10 @@ struct Device {
   int64_t stagedBytes = 0, peakStaged = 0;
   std::map<std::string, std::pair<void *, int64_t>> globals;
   std::map<const void *, void *> constants;
-  /// Pinned memory of the host, which the GPU copies to.
-  void *staging = nullptr;
-  int64_t stagingBytes = 0;
+  Staging staging;
+  /// Pinned memory of the host with what graphs copy from it.
+  void *kept = nullptr;
+  int64_t keptBytes = 0;
 
   cublasLtHandle_t blas = nullptr;
   void *workspace = nullptr;
@@ -189,6 +194,9 @@ struct Device {
   std::vector<PendingEven> pending;
 
 private:
+  bool waitUntilDone(const std::function<cudaError_t()> &query,
+                     const char *what);
+  bool keepMemory(int64_t bytes);
   cudaError_t launchCaptured();
   bool keepGraph(cudaError_t status);
   void forgetCaptured();

@@ -10,6 +10,7 @@
 #include "Errors.h"
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 using namespace mlir::tofu;
@@ -56,9 +57,28 @@ static Counts findAdded(const TofuContext &context, const Counts &before) {
 // Capture
 //===----------------------------------------------------------------------===//
 
+/// What the host writes begins at addresses that suit any type.
+static int64_t align(int64_t bytes) { return (bytes + 15) / 16 * 16; }
+
+/// No graph uses what there was before.
+bool Device::keepMemory(int64_t bytes) {
+  if (bytes <= keptBytes)
+    return true;
+  cudaFreeHost(kept);
+  kept = nullptr;
+  keptBytes = 0;
+  if (!check(cudaMallocHost(&kept, bytes), nullptr, "pinned memory"))
+    return false;
+  keptBytes = bytes;
+  return true;
+}
+
 /// The communication stream becomes part of the capture at once: what doesn't
 /// wait for anything must be captured as well.
 bool Device::beginCapture() {
+  // None can be allocated while a graph is captured.
+  if (!keepMemory(std::exchange(repetition.writtenBytes, 0)))
+    return false;
   repetition.counts = getCounts(*context);
   repetition.peakProgram = std::exchange(peakProgram, getProgramBytes());
   repetition.peak =
@@ -215,10 +235,16 @@ void Device::dropGraph() {
 bool Device::copyFromHost(void *to, const void *from, int64_t bytes,
                           cudaStream_t stream, const char *location,
                           const char *what) {
-  if (repetition.isCapturing) {
-    auto *data = static_cast<const char *>(from);
-    from = repetition.written.emplace_back(data, data + bytes).data();
-  }
-  return check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream),
+  int64_t begin = std::exchange(repetition.writtenBytes,
+                                repetition.writtenBytes + align(bytes));
+  if (repetition.isCapturing && repetition.writtenBytes > keptBytes &&
+      !obstruct(location, "the host writes more than in the first run"))
+    return false;
+  if (!repetition.isCapturing)
+    return staging.copyIn(to, from, bytes, stream,
+                          makeProgress(location, what));
+  void *copied = static_cast<char *>(kept) + begin;
+  std::memcpy(copied, from, bytes);
+  return check(cudaMemcpyAsync(to, copied, bytes, cudaMemcpyDefault, stream),
                location, what);
 }

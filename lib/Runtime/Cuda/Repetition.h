@@ -26,7 +26,6 @@
 #include "World.h"
 
 #include <cuda_runtime_api.h>
-#include <deque>
 #include <map>
 
 namespace mlir::tofu::cuda {
@@ -57,9 +56,9 @@ struct Repetition {
   bool isInterrupted = false;
   cudaGraphExec_t graph = nullptr;
 
-  /// What the host has written to the device's memory, and the graph writes
-  /// again.
-  std::deque<std::vector<char>> written;
+  /// Bytes that the program has written to the device's memory in the first
+  /// run, or the captured one, each time from an aligned address on.
+  int64_t writtenBytes = 0;
   /// The last collective, for messages.
   const char *lastLocation = nullptr;
   /// Blocks that the program has left, such as results.

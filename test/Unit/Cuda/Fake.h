@@ -45,6 +45,15 @@ inline std::atomic<const char *> errorText{"an error"};
 inline std::atomic<cudaError_t> onCount{cudaSuccess};
 inline std::atomic<cublasStatus_t> onCreateBlas{CUBLAS_STATUS_SUCCESS};
 
+/// Lets a copy that is put on a stream wait until somebody waits for it, or
+/// something else is put there.
+inline std::atomic<bool> delaysCopies{false};
+
+/// Copies that were put on streams so far, which are refused unless one side is
+/// pinned memory, and the most bytes of one of them.
+inline std::atomic<int> numHostCopies{0};
+inline std::atomic<size_t> mostHostBytes{0};
+
 /// Launches of graphs so far.
 inline std::atomic<int> numGraphLaunches{0};
 

@@ -21,6 +21,7 @@
 #include <memory>
 #include <mutex>
 #include <thread>
+#include <utility>
 
 using mlir::tofu::test::numFakeGpus;
 
@@ -137,12 +138,15 @@ struct CUstream_st {
   std::shared_ptr<Capture> capture;
   Clock clock;
   std::shared_ptr<Replay> running;
+  /// Copies that wait.
+  std::vector<std::function<void()>> delayed;
 };
 
 struct CUevent_st {
   std::shared_ptr<Capture> capture;
   Clock clock;
   std::shared_ptr<Replay> running;
+  cudaStream_t delaying = nullptr;
 };
 
 /// Of captures and what belongs to graphs.
@@ -183,10 +187,21 @@ static void finish(std::shared_ptr<Replay> &running) {
   running.reset();
 }
 
+/// Does the copies that wait. False if none does.
+static bool copyDelayed(cudaStream_t stream) {
+  if (!stream || stream->delayed.empty())
+    return false;
+  finish(stream->running);
+  for (auto &copy : std::exchange(stream->delayed, {}))
+    copy();
+  return true;
+}
+
 void mlir::tofu::test::enqueue(cudaStream_t stream,
                                const std::function<void()> &work) {
   if (addNode(stream, work))
     return;
+  copyDelayed(stream);
   if (stream)
     finish(stream->running);
   work();
@@ -216,7 +231,7 @@ cudaError_t cudaStreamQuery(cudaStream_t stream) {
     if (stream->capture)
       return invalidate(*stream->capture, cudaErrorStreamCaptureUnsupported);
   }
-  if (stream->running && !stream->running->isDone)
+  if (copyDelayed(stream) || (stream->running && !stream->running->isDone))
     return cudaErrorNotReady;
   stream->running.reset();
   return cudaSuccess;
@@ -243,7 +258,20 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
   event->capture = stream->capture;
   event->clock = stream->clock;
   event->running = stream->running;
+  event->delaying = stream->delayed.empty() ? nullptr : stream;
   return cudaSuccess;
+}
+cudaError_t cudaEventQuery(cudaEvent_t event) {
+  if (copyDelayed(std::exchange(event->delaying, nullptr)) ||
+      (event->running && !event->running->isDone))
+    return cudaErrorNotReady;
+  return cudaSuccess;
+}
+cudaError_t cudaEventSynchronize(cudaEvent_t event) {
+  cudaError_t status;
+  while ((status = cudaEventQuery(event)) == cudaErrorNotReady)
+    std::this_thread::yield();
+  return status;
 }
 
 /// A stream becomes part of the capture in which the event was recorded.
@@ -272,6 +300,7 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event,
     if (stream->capture || event->capture)
       return waitInCapture(stream, event);
   }
+  copyDelayed(event->delaying);
   finish(event->running);
   return cudaSuccess;
 }
@@ -331,6 +360,7 @@ cudaError_t cudaGraphExecDestroy(cudaGraphExec_t graph) {
 cudaError_t cudaGraphLaunch(cudaGraphExec_t graph, cudaStream_t stream) {
   if (mlir::tofu::test::isCapturing(stream))
     return cudaErrorStreamCaptureUnsupported;
+  copyDelayed(stream);
   finish(stream->running);
   for (auto &memory : graph->graph->memory)
     if (memory->isLive)
@@ -361,8 +391,26 @@ cudaError_t cudaMalloc(void **memory, size_t bytes) {
   cudaError_t status = checkThread();
   return status == cudaSuccess ? reserve(memory, bytes) : status;
 }
+
+static std::mutex pinnedMutex;
+static std::map<char *, size_t> pinned;
+
+static bool isPinned(const void *memory, size_t bytes) {
+  Lock lock(pinnedMutex);
+  auto *begin = static_cast<char *>(const_cast<void *>(memory));
+  auto after = pinned.upper_bound(begin);
+  if (after == pinned.begin())
+    return false;
+  auto [block, size] = *std::prev(after);
+  return begin + bytes <= block + size;
+}
+
 cudaError_t cudaMallocHost(void **memory, size_t bytes) {
-  return cudaMalloc(memory, bytes);
+  cudaError_t status = cudaMalloc(memory, bytes);
+  Lock lock(pinnedMutex);
+  if (status == cudaSuccess)
+    pinned[static_cast<char *>(*memory)] = bytes;
+  return status;
 }
 cudaError_t cudaFree(void *memory) {
   cudaError_t status = checkThread();
@@ -370,7 +418,13 @@ cudaError_t cudaFree(void *memory) {
     std::free(memory);
   return status;
 }
-cudaError_t cudaFreeHost(void *memory) { return cudaFree(memory); }
+cudaError_t cudaFreeHost(void *memory) {
+  {
+    Lock lock(pinnedMutex);
+    pinned.erase(static_cast<char *>(memory));
+  }
+  return cudaFree(memory);
+}
 
 /// A graph's memory has its address when it is captured.
 cudaError_t cudaMallocAsync(void **memory, size_t bytes, cudaStream_t stream) {
@@ -403,6 +457,7 @@ cudaError_t cudaFreeAsync(void *memory, cudaStream_t stream) {
     addNode(stream, [ofGraph] { ofGraph->set(false); });
     return cudaSuccess;
   }
+  copyDelayed(stream);
   finish(stream->running);
   if (!ofGraph)
     std::free(memory);
@@ -413,17 +468,19 @@ cudaError_t cudaFreeAsync(void *memory, cudaStream_t stream) {
   return cudaSuccess;
 }
 
-cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes,
-                       cudaMemcpyKind) {
-  cudaError_t status = checkThread();
-  if (status == cudaSuccess)
-    std::memcpy(to, from, bytes);
-  return status;
-}
-/// A graph looks at the memory when it runs.
+/// Between host and device. A graph looks at the memory when it runs.
 cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes,
                             cudaMemcpyKind, cudaStream_t stream) {
-  mlir::tofu::test::enqueue(stream, [=] { std::memcpy(to, from, bytes); });
+  using namespace mlir::tofu::test;
+  if (!isPinned(to, bytes) && !isPinned(from, bytes))
+    return cudaErrorInvalidValue;
+  ++numHostCopies;
+  mostHostBytes = std::max(mostHostBytes.load(), bytes);
+  auto copy = [=] { std::memcpy(to, from, bytes); };
+  if (delaysCopies && !isCapturing(stream))
+    stream->delayed.push_back(copy);
+  else
+    enqueue(stream, copy);
   return cudaSuccess;
 }
 

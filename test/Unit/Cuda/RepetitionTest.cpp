@@ -370,6 +370,60 @@ TEST_F(Repeated, ObstacleInTheCapturedRun) {
   }
 }
 
+/// Graphs copy from pinned memory, of which the first run says how much.
+TEST_F(Repeated, WritesMoreThanInTheFirstRun) {
+  open(1);
+  static const std::vector<int64_t> numbers = {1000, 2000, 3000};
+  program = [](TofuContext *context, Call &call) {
+    call.result = alloc(context, 8);
+    int64_t count = call.calls == 1 ? 2 : 3;
+    for (int64_t i = 0; i < count; ++i) {
+      void *number = alloc(context, 8);
+      writeMemory(context, nullptr, number, &numbers[i], 8);
+      addTo(context, call.result, i ? call.result : call.input, number);
+      freeMemory(context, number);
+    }
+  };
+  int64_t added = 3000;
+  for (int64_t input : {1, 20, 300, 4000}) {
+    ASSERT_EQ(run({input}), TOFU_OK) << getError();
+    EXPECT_EQ(getResults(), std::vector<int64_t>{input + added});
+    added = 6000;
+  }
+  EXPECT_EQ(calls[0].calls, 4);
+  EXPECT_EQ(numGraphLaunches, 1);
+  EXPECT_EQ(getNotice(), "runs are not replayed as a graph of CUDA: device 0: "
+                         "the host writes more than in the first run");
+}
+
+/// As many as in the first run, of sizes that aren't aligned.
+TEST_F(Repeated, WritesOfAllSizes) {
+  open(1);
+  program = [](TofuContext *context, Call &call) {
+    call.result = alloc(context, 8);
+    addTo(context, call.result, call.input, call.input);
+    for (int64_t bytes : {5, 0, 8, 1}) {
+      int64_t number = -1;
+      void *memory = alloc(context, 8);
+      writeMemory(context, nullptr, memory, &number, 8);
+      number = 0x0102030405060708;
+      writeMemory(context, nullptr, memory, &number, bytes);
+      number = 7;
+      addTo(context, call.result, call.result, memory);
+      freeMemory(context, memory);
+    }
+  };
+  // The lower bytes of the number, and those of -1.
+  const int64_t expected =
+      0xffffff0405060708 + (-1) + 0x0102030405060708 + 0xffffffffffffff08;
+  for (int64_t input : {1, 20, 300, 4000}) {
+    ASSERT_EQ(run({input}), TOFU_OK) << getError();
+    EXPECT_EQ(getResults(), std::vector<int64_t>{2 * input + expected});
+  }
+  EXPECT_EQ(calls[0].calls, 2);
+  EXPECT_EQ(getNotice(), "");
+}
+
 /// CUDA makes no graph of what was captured: the program is called once more,
 /// and nothing has been done twice.
 TEST_F(Repeated, CaptureFails) {

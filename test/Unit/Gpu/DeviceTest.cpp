@@ -313,14 +313,14 @@ std::vector<int64_t> makeNumbers(int64_t count, int64_t first) {
   return numbers;
 }
 
-/// By way of pinned memory that grows, and then is larger than it must be.
+/// By way of pinned memory, in chunks of 4 MiB.
 TEST_F(Copies, ReadsOfAllSizes) {
   const std::vector<int64_t> numbers = makeNumbers(3 << 20, 5);
   std::vector<int64_t> seen(numbers.size());
   bool isSame = true;
   ASSERT_EQ(run([&](TofuContext *context) {
-              for (size_t bytes :
-                   {8ul, 1ul, 0ul, 4097ul, 8 * numbers.size(), 13ul}) {
+              for (size_t bytes : {8ul, 1ul, 0ul, (4ul << 20) - 1, 4ul << 20,
+                                   (4ul << 20) + 1, 8 * numbers.size(), 13ul}) {
                 void *memory = runtime.alloc(context, bytes);
                 runtime.write(context, nullptr, memory, numbers.data(), bytes);
                 std::fill(seen.begin(), seen.end(), -1);
@@ -374,7 +374,8 @@ TEST_F(Copies, ReadsWait) {
 
 TEST_F(Copies, OfRunners) {
   TofuContext *context = world.context(0);
-  const std::vector<int64_t> numbers = makeNumbers(1 << 20, 11);
+  // More than two chunks of pinned memory.
+  const std::vector<int64_t> numbers = makeNumbers((1 << 20) + 1, 11);
   std::vector<int64_t> seen(numbers.size());
   size_t bytes = 8 * numbers.size();
   void *memory = world.backend->allocate(context, bytes);

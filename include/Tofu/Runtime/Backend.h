@@ -62,7 +62,8 @@ typedef struct TofuMemoryStats {
   int64_t programBytes;     /**< now */
   int64_t peakProgramBytes; /**< most at any one time */
   int64_t peakBytes;        /**< most of inputs and program together */
-  int64_t scratchBytes;     /**< most that the runtime's own kernels took */
+  int64_t scratchBytes;     /**< most that the runtime took beside these, for
+                                 messages, kernels and libraries */
 } TofuMemoryStats;
 
 /** The calls of one collective of the program on one device. */

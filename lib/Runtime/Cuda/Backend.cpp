@@ -729,7 +729,7 @@ static void resetStats(TofuContext *context) {
   Device &device = getDevice(context);
   device.peakProgram = device.getProgramBytes();
   device.peak = device.peakProgram + device.getBytes(Device::Kind::Input);
-  device.peakStaged = device.stagedBytes;
+  device.peakScratch = device.scratchBytes;
 }
 
 static void getMemoryStats(TofuContext *context, TofuMemoryStats *stats) {
@@ -739,7 +739,7 @@ static void getMemoryStats(TofuContext *context, TofuMemoryStats *stats) {
   stats->programBytes = device.getProgramBytes();
   stats->peakProgramBytes = device.peakProgram;
   stats->peakBytes = device.peak;
-  stats->scratchBytes = cuda::kWorkspaceBytes + device.peakStaged;
+  stats->scratchBytes = cuda::kWorkspaceBytes + device.peakScratch;
 }
 
 static TofuBackend makeBackend() {

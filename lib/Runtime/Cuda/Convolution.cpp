@@ -89,25 +89,29 @@ struct Convolutions {
   std::map<std::vector<int64_t>, std::unique_ptr<Plan>> plans;
 };
 
-/// Memory of the device for the time of a call.
+/// The runtime's own memory, in the order of a stream, for the time of a call.
 class Scratch {
 public:
-  explicit Scratch(Device &device) : device(device) {}
+  Scratch(Device &device, cudaStream_t stream)
+      : device(device), stream(stream) {}
   ~Scratch() {
     for (void *block : blocks)
-      device.release(block, Device::Kind::Program);
+      device.releaseScratch(block);
   }
 
   /// Null if there is none.
   void *allocate(int64_t bytes) {
-    void *block = device.allocate(bytes, Device::Kind::Program);
-    if (block)
+    void *block = nullptr;
+    if (device.allocateScratch(block, bytes, stream) == cudaSuccess)
       blocks.push_back(block);
+    else
+      cudaGetLastError();
     return block;
   }
 
 private:
   Device &device;
+  cudaStream_t stream;
   std::vector<void *> blocks;
 };
 
@@ -697,7 +701,7 @@ static std::string describe(const Cudnn &library, cudnnStatus_t status) {
 static Outcome run(Device &device, Convolutions &convolutions,
                    cudaStream_t stream, const Contraction &contraction,
                    const Plan &plan, const char *location) {
-  Scratch scratch(device);
+  Scratch scratch(device, stream);
   void *data[3], *workspace = nullptr;
   int64_t bytes[3];
   View original[3], given[3];

@@ -172,23 +172,37 @@ CopyProgress Device::makeProgress(const char *location, const char *what) {
           [this](cudaEvent_t event) { return waitFor(event); }};
 }
 
+cudaError_t Device::allocateScratch(void *&memory, int64_t bytes,
+                                    cudaStream_t stream) {
+  cudaError_t error =
+      cudaMallocAsync(&memory, std::max<int64_t>(bytes, 1), stream);
+  if (error != cudaSuccess) {
+    memory = nullptr;
+    return error;
+  }
+  scratch[memory] = {bytes, stream};
+  scratchBytes += bytes;
+  peakScratch = std::max(peakScratch, scratchBytes);
+  return cudaSuccess;
+}
+
+cudaError_t Device::releaseScratch(void *memory) {
+  auto it = scratch.find(memory);
+  auto [bytes, stream] = it->second;
+  scratchBytes -= bytes;
+  scratch.erase(it);
+  return cudaFreeAsync(memory, stream);
+}
+
 void *Device::allocateStaging(int64_t bytes, const char *location,
                               const char *what) {
   void *memory = nullptr;
-  if (!check(cudaMallocAsync(&memory, std::max<int64_t>(bytes, 1), moving),
-             location, what))
-    return nullptr;
-  staged[memory] = bytes;
-  stagedBytes += bytes;
-  peakStaged = std::max(peakStaged, stagedBytes);
+  check(allocateScratch(memory, bytes, moving), location, what);
   return memory;
 }
 
 void Device::releaseStaging(void *memory) {
-  auto it = staged.find(memory);
-  stagedBytes -= it->second;
-  staged.erase(it);
-  check(cudaFreeAsync(memory, moving), nullptr, "memory");
+  check(releaseScratch(memory), nullptr, "memory");
 }
 
 //===----------------------------------------------------------------------===//

@@ -105,8 +105,13 @@ struct Device {
   /// How copies of a run go on, until the device must leave.
   CopyProgress makeProgress(const char *location, const char *what);
 
-  /// Memory in the order of the stream of the collective at hand. Null, with
-  /// the device failed, if there is none.
+  /// Memory of the runtime's own in the order of a stream, null if there is
+  /// none.
+  cudaError_t allocateScratch(void *&memory, int64_t bytes,
+                              cudaStream_t stream);
+  cudaError_t releaseScratch(void *memory);
+  /// That of the collective at hand. Null, with the device failed, if there is
+  /// none.
   void *allocateStaging(int64_t bytes, const char *location, const char *what);
   void releaseStaging(void *memory);
 
@@ -171,8 +176,9 @@ struct Device {
 
   std::map<void *, Block> blocks;
   int64_t bytesOf[4] = {}, peakProgram = 0, peak = 0;
-  std::map<void *, int64_t> staged;
-  int64_t stagedBytes = 0, peakStaged = 0;
+  /// The runtime's own memory.
+  std::map<void *, std::pair<int64_t, cudaStream_t>> scratch;
+  int64_t scratchBytes = 0, peakScratch = 0;
   std::map<std::string, std::pair<void *, int64_t>> globals;
   std::map<const void *, void *> constants;
   Staging staging;

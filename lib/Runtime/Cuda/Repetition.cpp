@@ -83,7 +83,7 @@ bool Device::beginCapture() {
   repetition.peakProgram = std::exchange(peakProgram, getProgramBytes());
   repetition.peak =
       std::exchange(peak, peakProgram + getBytes(MemoryKind::Input));
-  repetition.peakStaged = std::exchange(peakStaged, stagedBytes);
+  repetition.peakScratch = std::exchange(peakScratch, scratchBytes);
   // Libraries may load what they need meanwhile, and a failure ends the capture
   // on another thread.
   cudaStream_t compute = streams[TOFU_COMPUTE];
@@ -187,7 +187,7 @@ bool Device::keepGraph(cudaError_t status) {
       repetition.left[memory] = block;
   std::swap(repetition.peakProgram, peakProgram);
   std::swap(repetition.peak, peak);
-  std::swap(repetition.peakStaged, peakStaged);
+  std::swap(repetition.peakScratch, peakScratch);
   return true;
 }
 
@@ -195,7 +195,7 @@ bool Device::keepGraph(cudaError_t status) {
 void Device::raisePeaks() {
   peakProgram = std::max(peakProgram, repetition.peakProgram);
   peak = std::max(peak, repetition.peak);
-  peakStaged = std::max(peakStaged, repetition.peakStaged);
+  peakScratch = std::max(peakScratch, repetition.peakScratch);
 }
 
 //===----------------------------------------------------------------------===//

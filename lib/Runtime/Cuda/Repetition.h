@@ -65,7 +65,7 @@ struct Repetition {
   std::map<void *, Block> left;
   /// Before the captured run; afterwards what it has added.
   Counts counts;
-  int64_t peakProgram = 0, peak = 0, peakStaged = 0;
+  int64_t peakProgram = 0, peak = 0, peakScratch = 0;
 };
 
 } // namespace mlir::tofu::cuda

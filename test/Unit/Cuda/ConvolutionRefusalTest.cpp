@@ -198,7 +198,8 @@ TEST(Convolution, PlansAreKept) {
   EXPECT_EQ(fake->numHandles, 0);
 }
 
-/// What the library needs is the program's memory for as long.
+/// What the library needs is the runtime's memory for as long, beside the 32
+/// MiB that products have, and not the program's.
 TEST(Convolution, Workspace) {
   UseFake fake;
   TestWorld world(1);
@@ -207,12 +208,15 @@ TEST(Convolution, Workspace) {
   c.ofW = "gk01c";
   check(c, world);
   EXPECT_EQ(fake->numForward, 1);
-  EXPECT_EQ(world.memory(0).peakProgramBytes, 100000);
-  EXPECT_EQ(world.memory(0).programBytes, 0);
+  EXPECT_EQ(world.memory(0).scratchBytes, (32 << 20) + 100000);
   // A filter of 4 * 3 * 2 * 3 elements is copied.
   c.ofW = "01cgk";
   check(c, world);
-  EXPECT_EQ(world.memory(0).peakProgramBytes, 100000 + 4 * 72);
+  EXPECT_EQ(world.memory(0).scratchBytes, (32 << 20) + 100000 + 4 * 72);
+  EXPECT_EQ(world.memory(0).peakProgramBytes, 0);
+  // It has been given back.
+  world.backend->resetStats(world.context(0));
+  EXPECT_EQ(world.memory(0).scratchBytes, 32 << 20);
 }
 
 /// The backend goes on without a library that can't be used.

@@ -71,15 +71,9 @@ void CappedElimination::add(std::optional<unsigned> row, unsigned numColumns,
 int64_t
 CappedElimination::Term::costOf(size_t row,
                                 llvm::ArrayRef<unsigned> columns) const {
-  int64_t sum = 0;
-  for (unsigned i = 0; i < columns.size(); ++i) {
-    if (llvm::is_contained(columns.take_front(i), columns[i]))
-      continue;
-    for (unsigned j = 0; j < columns.size(); ++j)
-      if (columns[j] != columns[i])
-        sum = addCosts(sum, readers[j].shares[row + columns[i]]);
-  }
-  return sum;
+  return missingShares(columns, [&](unsigned reader, unsigned column) {
+    return readers[reader].shares[row + column];
+  });
 }
 
 namespace {

@@ -18,9 +18,27 @@
 
 #include "Tofu/Search/Elimination.h"
 
+#include "llvm/ADT/STLExtras.h"
+
 #include <optional>
 
 namespace mlir::tofu::search {
+
+/// Where readers share what each of them takes a column of: the shares that are
+/// missing, those of readers in columns that others take. `columns` are the
+/// readers' ones, `shareOf(reader, column)` their shares.
+template <typename ShareOf>
+int64_t missingShares(llvm::ArrayRef<unsigned> columns, ShareOf shareOf) {
+  int64_t sum = 0;
+  for (unsigned i = 0; i < columns.size(); ++i) {
+    if (llvm::is_contained(columns.take_front(i), columns[i]))
+      continue;
+    for (unsigned j = 0; j < columns.size(); ++j)
+      if (columns[j] != columns[i])
+        sum = addCosts(sum, shareOf(j, columns[i]));
+  }
+  return sum;
+}
 
 /// A minimisation of a sum of costs, none negative and none above Forbidden, of
 /// variables with values 0 ... domain-1. Usage: add the costs, then ask for the
@@ -44,9 +62,9 @@ public:
     std::vector<int64_t> shares;
   };
 
-  /// Where a column is taken by some of the readers, the shares of the others.
-  /// `row` is a variable, or nothing if there is just one row. All variables
-  /// are different but those of readers from each other.
+  /// Adds missingShares in each row. `row` is a variable, or nothing if there
+  /// is just one row. All variables are different but those of readers from
+  /// each other.
   void add(std::optional<unsigned> row, unsigned numColumns,
            std::vector<Reader> readers);
 

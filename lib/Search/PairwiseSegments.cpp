@@ -286,15 +286,9 @@ private:
       columns.push_back(edge.columnOf[valueOf(edge.col)]);
     }
     unsigned row = valueOf(readers.row);
-    int64_t sum = 0;
-    for (auto [i, column] : llvm::enumerate(columns)) {
-      if (llvm::is_contained(llvm::ArrayRef(columns).take_front(i), column))
-        continue;
-      for (auto [number, mine] : llvm::zip_equal(readers.edges, columns))
-        if (mine != column)
-          sum = addCosts(sum, shareOf(number, row, column));
-    }
-    return sum;
+    return missingShares(columns, [&](unsigned reader, unsigned column) {
+      return shareOf(readers.edges[reader], row, column);
+    });
   }
 
   int64_t shareOf(unsigned number, unsigned row, unsigned column) const {

@@ -8,6 +8,8 @@
 
 #include "StepSearch.h"
 
+#include "Tofu/Search/Alternatives.h"
+
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -141,7 +143,7 @@ std::vector<Candidate> StepSearch::step(const std::vector<Candidate> &plans,
 
 std::vector<Candidate> StepSearch::recurse(const Mesh &mesh) {
   std::vector<Candidate> plans{{space.start(), 0}};
-  numSteps = llvm::count_if(mesh.sizes, [](int64_t size) { return size > 1; });
+  numSteps = axesThatSplit(mesh).size();
   for (unsigned axis = 0; axis < mesh.numAxes(); ++axis) {
     if (mesh.sizes[axis] == 1)
       continue;

@@ -175,7 +175,8 @@ typedef struct TofuBackend {
    *  the program, and need not call it every time. From the first run of the
    *  world to the last one that has not failed, `body` must be the same, and
    *  call the program with the same arguments in the same memory, whose
-   * contents may change. Null where each run is a call. */
+   *  contents may change; tables and locations that the program passes stay
+   *  where they are. Null where each run is a call. */
   void (*repeat)(TofuContext *context, TofuBody body, void *user);
 
   /** How runs were repeated, for people; empty if there is nothing to say. Null

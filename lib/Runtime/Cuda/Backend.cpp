@@ -25,6 +25,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <utility>
 
 using namespace mlir::tofu;
 using namespace mlir::tofu::host;
@@ -128,20 +129,30 @@ static TofuStream *getStream(TofuContext *context, int64_t kind) {
   return reinterpret_cast<TofuStream *>(device.streams[isKnown ? kind : 0]);
 }
 
+static bool callRecord(Device &device, TofuStream *stream, int64_t event) {
+  return device.order([=, &device] {
+    return device.check(
+        cudaEventRecord(device.getEvent(event), device.getStream(stream)),
+        nullptr, "an event");
+  });
+}
+
 static void recordEvent(TofuContext *context, TofuStream *stream,
                         int64_t event) {
-  Device &device = getDevice(context);
-  leaveIf(context, !device.check(cudaEventRecord(device.getEvent(event),
-                                                 device.getStream(stream)),
-                                 nullptr, "an event"));
+  leaveIf(context, !callRecord(getDevice(context), stream, event));
+}
+
+static bool callWait(Device &device, TofuStream *stream, int64_t event) {
+  return device.order([=, &device] {
+    return device.check(cudaStreamWaitEvent(device.getStream(stream),
+                                            device.getEvent(event), 0),
+                        nullptr, "an event");
+  });
 }
 
 static void waitForEvent(TofuContext *context, TofuStream *stream,
                          int64_t event) {
-  Device &device = getDevice(context);
-  leaveIf(context, !device.check(cudaStreamWaitEvent(device.getStream(stream),
-                                                     device.getEvent(event), 0),
-                                 nullptr, "an event"));
+  leaveIf(context, !callWait(getDevice(context), stream, event));
 }
 
 static void synchronize(TofuContext *context) {
@@ -157,8 +168,12 @@ static void synchronizeProgram(TofuContext *context) {
               !device.synchronize());
 }
 
+static bool callBeginGroup(Device &device) {
+  return device.order([&device] { return device.isGrouping = true; });
+}
+
 static void beginGroup(TofuContext *context, TofuStream *stream) {
-  getDevice(context).isGrouping = true;
+  leaveIf(context, !callBeginGroup(getDevice(context)));
 }
 
 static bool runPending(Device &device, TofuStream *stream) {
@@ -169,28 +184,37 @@ static bool runPending(Device &device, TofuStream *stream) {
          cuda::runEven(device, device.getStream(stream), pending);
 }
 
+static bool callEndGroup(Device &device, TofuStream *stream) {
+  return device.order([=, &device] { return runPending(device, stream); });
+}
+
 static void endGroup(TofuContext *context, TofuStream *stream) {
-  leaveIf(context, !runPending(getDevice(context), stream));
+  leaveIf(context, !callEndGroup(getDevice(context), stream));
 }
 
 //===----------------------------------------------------------------------===//
 // Collectives
 //===----------------------------------------------------------------------===//
 
+/// Tables of programs stay; `made` is one that is made for the call.
 static bool callCollective(TofuContext *context, TofuStream *stream,
                            const int64_t *table, const char *location,
                            int64_t srcRank, const void *src, int64_t dstRank,
-                           const void *dst) {
+                           const void *dst,
+                           std::shared_ptr<const void> made = nullptr) {
   Device &device = getDevice(context);
   if (std::max(srcRank, dstRank) > kMaxRank)
     return device.fail(location, "a tensor has too many dims");
   int64_t type = table[TOFU_COLLECTIVE_TYPE];
   bool isKnown = type >= 0 && type < TOFU_NUM_ELEMENT_TYPES;
   int64_t bytes = isKnown ? elementBytes(type) : 1;
-  device.moving = device.getStream(stream);
-  return runCollective(
-      *context, table, location, View::ofMemref(srcRank, src, bytes),
-      View::ofMemref(dstRank, dst, bytes), cuda::getMover(device));
+  View from = View::ofMemref(srcRank, src, bytes),
+       to = View::ofMemref(dstRank, dst, bytes);
+  return device.orderCollective(location, [=, &device, made = std::move(made)] {
+    device.moving = device.getStream(stream);
+    return runCollective(*context, table, location, from, to,
+                         cuda::getMover(device));
+  });
 }
 
 static void collective(TofuContext *context, TofuStream *stream,
@@ -204,11 +228,11 @@ static bool callOfSizes(TofuContext *context, TofuStream *stream,
                         const int64_t *table, const int64_t *sizes,
                         const char *location, int64_t srcRank, void *src,
                         int64_t dstRank, void *dst) {
-  std::vector<int64_t> resolved =
-      resolveSizes(*context, table, sizes, location);
-  return !resolved.empty() &&
-         callCollective(context, stream, resolved.data(), location, srcRank,
-                        src, dstRank, dst);
+  auto resolved = std::make_shared<const std::vector<int64_t>>(
+      resolveSizes(*context, table, sizes, location));
+  return !resolved->empty() &&
+         callCollective(context, stream, resolved->data(), location, srcRank,
+                        src, dstRank, dst, resolved);
 }
 
 static void collectiveOfSizes(TofuContext *context, TofuStream *stream,
@@ -219,7 +243,7 @@ static void collectiveOfSizes(TofuContext *context, TofuStream *stream,
                                 srcRank, src, dstRank, dst));
 }
 
-static bool callEven(TofuContext *context, TofuStream *stream,
+static bool moveEven(TofuContext *context, TofuStream *stream,
                      const int64_t *table, const char *location,
                      const void *src, void *dst) {
   Device &device = getDevice(context);
@@ -249,6 +273,14 @@ static bool callEven(TofuContext *context, TofuStream *stream,
   return device.isGrouping || runPending(device, stream);
 }
 
+static bool callEven(TofuContext *context, TofuStream *stream,
+                     const int64_t *table, const char *location,
+                     const void *src, void *dst) {
+  return getDevice(context).orderCollective(location, [=] {
+    return moveEven(context, stream, table, location, src, dst);
+  });
+}
+
 static void evenCollective(TofuContext *context, TofuStream *stream,
                            const int64_t *table, const char *location,
                            const void *src, void *dst) {
@@ -266,8 +298,9 @@ static bool callContraction(TofuContext *context, TofuStream *stream,
   for (const Memref &memref : memrefs)
     if (memref.rank > kMaxRank)
       return device.fail(location, "a tensor has too many dims");
-  return cuda::runContraction(device, device.getStream(stream), table, location,
-                              memrefs);
+  cudaStream_t on = device.getStream(stream);
+  return device.obstructStream(on, location) &&
+         cuda::runContraction(device, on, table, location, memrefs);
 }
 
 static void contract(TofuContext *context, TofuStream *stream,
@@ -301,6 +334,9 @@ static bool callKernel(Device &device, TofuStream *stream,
   if (device.repetition.isCapturing && !device.shared->kernels.has(kernel) &&
       !device.obstruct(location, "there is a new kernel"))
     return false;
+  cudaStream_t on = device.getStream(stream);
+  if (!device.obstructStream(on, location))
+    return false;
   cudaError_t error;
   cudaKernel_t found = device.shared->kernels.find(kernel, error);
   if (!device.check(error, location, kernel->name))
@@ -312,7 +348,7 @@ static bool callKernel(Device &device, TofuStream *stream,
   };
   return device.check(cudaLaunchKernel(reinterpret_cast<const void *>(found),
                                        makeDim(shape), makeDim(shape + 3),
-                                       arguments, 0, device.getStream(stream)),
+                                       arguments, 0, on),
                       location, kernel->name);
 }
 
@@ -342,9 +378,11 @@ static void read(TofuContext *context, TofuStream *stream, void *host,
 static void write(TofuContext *context, TofuStream *stream, void *memory,
                   const void *host, int64_t bytes) {
   Device &device = getDevice(context);
-  leaveIf(context, bytes && !device.copyFromHost(
-                                memory, host, bytes, device.getStream(stream),
-                                nullptr, "a write by the host"));
+  cudaStream_t on = device.getStream(stream);
+  leaveIf(context,
+          bytes && (!device.obstructStream(on, nullptr) ||
+                    !device.copyFromHost(memory, host, bytes, on, nullptr,
+                                         "a write by the host")));
 }
 
 //===----------------------------------------------------------------------===//
@@ -643,7 +681,9 @@ static void capture(TofuContext *context, TofuBody body, void *user) {
   Device &device = getDevice(context);
   leaveIf(context, !device.beginCapture());
   body(context, context->device, user);
-  if (!device.endCapture())
+  if (device.endCapture())
+    leaveIf(context, !device.doCaptured());
+  else
     body(context, context->device, user);
 }
 
@@ -655,7 +695,7 @@ static void repeat(TofuContext *context, TofuBody body, void *user) {
     device.repetition.writtenBytes = 0;
   if (isFirst || !device.repetition.obstacle.empty())
     body(context, context->device, user);
-  else if (!device.repetition.graph)
+  else if (!device.repetition.isReady)
     capture(context, body, user);
   else
     leaveIf(context, !device.replay());
@@ -668,7 +708,7 @@ static const char *getNotice(TofuWorld *world) {
 /// The devices of a process finalize together, once no graph needs their
 /// communicators any more.
 static void destroyWorld(TofuWorld *world) {
-  for (auto end : {&Device::dropGraph, &Device::finalizeCommunicators,
+  for (auto end : {&Device::dropGraphs, &Device::finalizeCommunicators,
                    &Device::destroyCommunicators})
     for (Device *device : getDevices(*world)) {
       device->select();

@@ -141,7 +141,9 @@ void *Device::allocate(int64_t bytes, Kind kind) {
     cudaGetLastError();
     return nullptr;
   }
-  blocks[memory] = {bytes, kind, repetition.isCapturing};
+  Block &block = blocks[memory] = {bytes, kind, repetition.isCapturing};
+  if (repetition.isCapturing)
+    repetition.piece.allocated.emplace_back(memory, block);
   getBytes(kind) += bytes;
   int64_t program = getProgramBytes();
   peakProgram = std::max(peakProgram, program);
@@ -155,6 +157,8 @@ bool Device::release(void *memory, Kind kind) {
     return false;
   getBytes(kind) -= it->second.bytes;
   blocks.erase(it);
+  if (repetition.isCapturing)
+    repetition.piece.freed.push_back(memory);
   cudaFreeAsync(memory, streams[TOFU_COMPUTE]);
   return true;
 }

@@ -130,19 +130,27 @@ struct Device {
   /// while one is captured. False if the device must leave.
   bool obstruct(const char *location, const std::string &what);
   bool obstructCapture(const char *what);
-  /// The same of NCCL where this process has several GPUs: its documentation
-  /// warns that launches of their graphs may block each other.
-  bool obstructNccl(const char *location);
+  /// The same of what goes to a stream that isn't captured.
+  bool obstructStream(cudaStream_t stream, const char *location);
+
+  /// Does what belongs to streams and events, or does it in its turn when the
+  /// run is captured in pieces. False if the device must leave.
+  bool order(std::function<bool()> move);
+  /// The same of a collective, which only a device with a process to itself
+  /// captures.
+  bool orderCollective(const char *location, std::function<bool()> move);
 
   /// Captures what is put on streams from here on.
   bool beginCapture();
-  /// Launches what was captured. False if no graph can be made of it: then
-  /// nothing has been done.
+  /// False if no graph can be made of what was captured: then nothing has been
+  /// done.
   bool endCapture();
-  /// Launches it again.
+  /// Does what was captured, for the first time.
+  bool doCaptured();
+  /// Does it again.
   bool replay();
-  /// Ends capture and forgets the graph, before its communicators end.
-  void dropGraph();
+  /// Ends capture and forgets graphs, before their communicators end.
+  void dropGraphs();
 
   /// The communicators, which all devices make in the same order. None blocks:
   /// a call may go on after it has returned, and takes no other one meanwhile.
@@ -203,8 +211,12 @@ private:
   bool waitUntilDone(const std::function<cudaError_t()> &query,
                      const char *what);
   bool keepMemory(int64_t bytes);
-  cudaError_t launchCaptured();
-  bool keepGraph(cudaError_t status);
+  bool beginPiece();
+  void endPiece();
+  cudaError_t finishCapture();
+  bool doSteps();
+  void findLiveMemory(const std::vector<RunStep> &steps, size_t numDone);
+  bool keepGraphs(cudaError_t status);
   void forgetCaptured();
   void raisePeaks();
   std::string describePlace(const char *location) const;

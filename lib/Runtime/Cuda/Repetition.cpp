@@ -73,8 +73,43 @@ bool Device::keepMemory(int64_t bytes) {
   return true;
 }
 
-/// The communication stream becomes part of the capture at once: what doesn't
-/// wait for anything must be captured as well.
+/// The communication stream becomes part of a whole capture at once: what
+/// doesn't wait for anything must be captured as well.
+bool Device::beginPiece() {
+  // Libraries may load what they need meanwhile, and a failure ends the capture
+  // on another thread. Captures of other devices' threads are their own.
+  cudaStream_t compute = streams[TOFU_COMPUTE];
+  if (!check(cudaStreamBeginCapture(compute, cudaStreamCaptureModeRelaxed),
+             nullptr, "a graph"))
+    return false;
+  repetition.isCapturing = true;
+  return repetition.isInPieces ||
+         (check(cudaEventRecord(forked, compute), nullptr, "a graph") &&
+          check(cudaStreamWaitEvent(streams[TOFU_COMMUNICATION], forked, 0),
+                nullptr, "a graph"));
+}
+
+/// A piece without nodes is none.
+void Device::endPiece() {
+  cudaStream_t compute = streams[TOFU_COMPUTE];
+  cudaError_t &status = repetition.status;
+  auto note = [&](cudaError_t next) {
+    status = status == cudaSuccess ? next : status;
+  };
+  if (!repetition.isInPieces) {
+    note(cudaEventRecord(forked, streams[TOFU_COMMUNICATION]));
+    note(cudaStreamWaitEvent(compute, forked, 0));
+  }
+  repetition.isCapturing = false;
+  RunStep piece = std::exchange(repetition.piece, {});
+  note(cudaStreamEndCapture(compute, &piece.captured));
+  size_t numNodes = 0;
+  if (piece.captured)
+    note(cudaGraphGetNodes(piece.captured, nullptr, &numNodes));
+  if (numNodes)
+    repetition.steps->push_back(std::move(piece));
+}
+
 bool Device::beginCapture() {
   // None can be allocated while a graph is captured.
   if (!keepMemory(std::exchange(repetition.writtenBytes, 0)))
@@ -84,37 +119,44 @@ bool Device::beginCapture() {
   repetition.peak =
       std::exchange(peak, peakProgram + getBytes(MemoryKind::Input));
   repetition.peakScratch = std::exchange(peakScratch, scratchBytes);
-  // Libraries may load what they need meanwhile, and a failure ends the capture
-  // on another thread.
-  cudaStream_t compute = streams[TOFU_COMPUTE];
-  if (!check(cudaStreamBeginCapture(compute, cudaStreamCaptureModeRelaxed),
-             nullptr, "a graph"))
-    return false;
-  repetition.isCapturing = true;
-  return check(cudaEventRecord(forked, compute), nullptr, "a graph") &&
-         check(cudaStreamWaitEvent(streams[TOFU_COMMUNICATION], forked, 0),
-               nullptr, "a graph");
+  return beginPiece();
 }
 
-/// Ends the capture, makes a graph of it, and launches that.
-cudaError_t Device::launchCaptured() {
-  cudaStream_t compute = streams[TOFU_COMPUTE],
-               communication = streams[TOFU_COMMUNICATION];
-  cudaEventRecord(forked, communication);
-  cudaStreamWaitEvent(compute, forked, 0);
-  repetition.isCapturing = false;
-  cudaGraph_t captured = nullptr;
-  cudaError_t status = cudaStreamEndCapture(compute, &captured);
-  // The graph has memory of its own; what runs before it had is given back.
+bool Device::order(std::function<bool()> move) {
+  if (!repetition.isCapturing || !repetition.isInPieces)
+    return move();
+  endPiece();
+  repetition.steps->emplace_back();
+  repetition.steps->back().move = std::move(move);
+  return beginPiece();
+}
+
+bool Device::orderCollective(const char *location, std::function<bool()> move) {
+  if (shared->processes)
+    return move();
+  if (!repetition.isCapturing)
+    repetition.isInPieces = true;
+  else if (!repetition.isInPieces &&
+           !obstruct(location, "there was no collective in the first run"))
+    return false;
+  return order(std::move(move));
+}
+
+/// Ends the capture and makes its graphs, with the memory that they need.
+cudaError_t Device::finishCapture() {
+  endPiece();
+  cudaError_t status = repetition.status;
+  // Graphs have memory of their own; what runs before had is given back, if it
+  // can be: that isn't needed.
   cudaMemPool_t pool = nullptr;
   if (cudaDeviceGetDefaultMemPool(&pool, gpu) == cudaSuccess)
     cudaMemPoolTrimTo(pool, 0);
-  if (status == cudaSuccess)
-    status = cudaGraphInstantiate(&repetition.graph, captured, 0);
-  if (captured)
-    cudaGraphDestroy(captured);
-  if (status == cudaSuccess)
-    status = cudaGraphLaunch(repetition.graph, compute);
+  for (RunStep &step : *repetition.steps) {
+    if (step.captured && status == cudaSuccess)
+      status = cudaGraphInstantiate(&step.graph, step.captured, 0);
+    if (step.graph && status == cudaSuccess)
+      status = cudaGraphUpload(step.graph, streams[TOFU_COMPUTE]);
+  }
   return status;
 }
 
@@ -124,8 +166,11 @@ bool Device::obstruct(const char *location, const std::string &what) {
   if (!repetition.isCapturing)
     return true;
   repetition.isInterrupted = true;
-  if (!check(launchCaptured(), location, "a graph"))
+  if (!check(finishCapture(), location, "a graph") || !doSteps())
     return false;
+  // In pieces, events have been recorded where they are.
+  if (repetition.isInPieces)
+    return true;
   // Whoever waits for what was recorded within the graph waits for all of it.
   cudaStream_t compute = streams[TOFU_COMPUTE];
   for (cudaEvent_t event : events)
@@ -140,10 +185,10 @@ bool Device::obstructCapture(const char *what) {
   return !repetition.isCapturing || obstruct(nullptr, what);
 }
 
-bool Device::obstructNccl(const char *location) {
-  return shared->processes ||
-         obstruct(location, "graphs with NCCL may hang where a process has "
-                            "several GPUs; mpirun gives each one a process");
+bool Device::obstructStream(cudaStream_t stream, const char *location) {
+  bool isCaptured = !repetition.isInPieces || stream == streams[TOFU_COMPUTE];
+  return !repetition.isCapturing || isCaptured ||
+         obstruct(location, "the stream of collectives does something else");
 }
 
 std::string Device::describePlace(const char *location) const {
@@ -165,21 +210,23 @@ void Device::forgetCaptured() {
 }
 
 bool Device::endCapture() {
-  bool isMade = repetition.isInterrupted || keepGraph(launchCaptured());
+  bool isMade = repetition.isInterrupted || keepGraphs(finishCapture());
   raisePeaks();
   return isMade;
 }
 
-/// Remembers what a launched graph leaves and counts.
-bool Device::keepGraph(cudaError_t status) {
+/// Remembers what the graphs leave and count.
+bool Device::keepGraphs(cudaError_t status) {
   if (status != cudaSuccess) {
     cudaGetLastError();
     repetition.obstacle =
         describePlace(nullptr) + "CUDA makes no graph: " + describe(status);
+    repetition.steps->clear();
     forgetCaptured();
     setCounts(*context, repetition.counts);
     return false;
   }
+  repetition.isReady = true;
   repetition.lastLocation = lastLocation;
   repetition.counts = findAdded(*context, repetition.counts);
   for (auto &[memory, block] : blocks)
@@ -202,10 +249,43 @@ void Device::raisePeaks() {
 // Replay
 //===----------------------------------------------------------------------===//
 
+/// What the steps that were done have allocated and not freed.
+void Device::findLiveMemory(const std::vector<RunStep> &steps, size_t numDone) {
+  forgetCaptured();
+  for (size_t i = 0; i < numDone; ++i) {
+    const RunStep &step = steps[i];
+    for (auto &[memory, block] : step.allocated) {
+      blocks[memory] = block;
+      getBytes(block.kind) += block.bytes;
+    }
+    for (void *memory : step.freed) {
+      getBytes(blocks[memory].kind) -= blocks[memory].bytes;
+      blocks.erase(memory);
+    }
+  }
+}
+
+bool Device::doSteps() {
+  std::shared_ptr<const std::vector<RunStep>> steps = repetition.steps;
+  for (size_t i = 0; i < steps->size(); ++i) {
+    const RunStep &step = (*steps)[i];
+    bool isGood =
+        step.graph ? check(cudaGraphLaunch(step.graph, streams[TOFU_COMPUTE]),
+                           nullptr, "a graph")
+                   : step.move();
+    if (isGood && !isAborted())
+      continue;
+    findLiveMemory(*steps, isGood ? i + 1 : i);
+    return false;
+  }
+  return true;
+}
+
+bool Device::doCaptured() { return repetition.isInterrupted || doSteps(); }
+
 bool Device::replay() {
   lastLocation = repetition.lastLocation;
-  if (!check(cudaGraphLaunch(repetition.graph, streams[TOFU_COMPUTE]), nullptr,
-             "a graph"))
+  if (!doSteps())
     return false;
   for (auto &[memory, block] : repetition.left) {
     blocks[memory] = block;
@@ -218,7 +298,7 @@ bool Device::replay() {
   return true;
 }
 
-void Device::dropGraph() {
+void Device::dropGraphs() {
   if (repetition.isCapturing) {
     cudaGraph_t captured = nullptr;
     cudaStreamEndCapture(streams[TOFU_COMPUTE], &captured);
@@ -227,8 +307,6 @@ void Device::dropGraph() {
     forgetCaptured();
     cudaGetLastError();
   }
-  if (repetition.graph)
-    cudaGraphExecDestroy(repetition.graph);
   repetition = {};
 }
 

@@ -54,6 +54,12 @@ inline std::atomic<bool> delaysCopies{false};
 inline std::atomic<int> numHostCopies{0};
 inline std::atomic<size_t> mostHostBytes{0};
 
+/// What the next call gives that makes a graph ready.
+inline std::atomic<cudaError_t> onUpload{cudaSuccess};
+
+/// Allocations of graphs that are there.
+int countLiveGraphMemory();
+
 /// Launches of graphs so far.
 inline std::atomic<int> numGraphLaunches{0};
 
@@ -83,8 +89,9 @@ void failNccl(int rank, int job);
 /// The same for one that doesn't end before its communicator is aborted.
 void hangNccl(int rank, int job);
 
-/// Calls of NCCL's collectives so far.
-inline std::atomic<int> numNcclCalls{0};
+/// Calls of NCCL's collectives so far, and those of them that became part of a
+/// graph.
+inline std::atomic<int> numNcclCalls{0}, numCapturedNcclCalls{0};
 
 /// Products that cuBLASLt has done so far.
 inline std::atomic<int> numProducts{0};

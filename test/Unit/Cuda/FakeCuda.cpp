@@ -20,6 +20,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <thread>
 #include <utility>
 
@@ -90,7 +91,16 @@ namespace {
 struct GraphMemory {
   void *address;
   size_t bytes;
+  int owner;
   bool isLive = false;
+  /// The graphs that free it.
+  std::set<int> freedBy = {};
+
+  /// Its graph frees it, and then no other one does, or others do.
+  bool takesFree(int by) const {
+    return !freedBy.count(by) && !freedBy.count(owner) &&
+           (by != owner || freedBy.empty());
+  }
 
   /// What nobody has written doesn't look like anything.
   void set(bool live) {
@@ -105,9 +115,14 @@ using Clock = std::map<cudaStream_t, int64_t>;
 
 } // namespace
 
+/// Captures so far.
+static std::atomic<int> numCaptures{0};
+
 struct CUgraph_st {
+  int number = ++numCaptures;
   std::vector<std::function<void()>> nodes;
-  std::vector<std::shared_ptr<GraphMemory>> memory;
+  /// What it allocates, and what it frees of other graphs.
+  std::vector<std::shared_ptr<GraphMemory>> memory, freed;
 };
 
 struct CUgraphExec_st {
@@ -344,6 +359,16 @@ cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
   delete graph;
   return cudaSuccess;
 }
+cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t *,
+                              size_t *count) {
+  *count = graph->nodes.size();
+  return cudaSuccess;
+}
+cudaError_t cudaGraphUpload(cudaGraphExec_t, cudaStream_t stream) {
+  return mlir::tofu::test::isCapturing(stream)
+             ? cudaErrorStreamCaptureUnsupported
+             : mlir::tofu::test::onUpload.exchange(cudaSuccess);
+}
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t *result, cudaGraph_t graph,
                                  unsigned long long) {
   *result = new CUgraphExec_st{std::make_shared<CUgraph_st>(*graph)};
@@ -364,6 +389,9 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t graph, cudaStream_t stream) {
   finish(stream->running);
   for (auto &memory : graph->graph->memory)
     if (memory->isLive)
+      return cudaErrorInvalidValue;
+  for (auto &memory : graph->graph->freed)
+    if (!memory->isLive)
       return cudaErrorInvalidValue;
   auto replay = std::make_shared<Replay>();
   replay->thread = std::thread(
@@ -432,14 +460,21 @@ cudaError_t cudaMallocAsync(void **memory, size_t bytes, cudaStream_t stream) {
     return reserve(memory, bytes);
   if (cudaError_t status = reserve(memory, bytes))
     return status;
-  std::shared_ptr<GraphMemory> made(new GraphMemory{*memory, bytes});
+  std::shared_ptr<GraphMemory> made;
   {
     Lock lock(captureMutex);
+    made.reset(new GraphMemory{*memory, bytes, stream->capture->graph->number});
     graphMemory[*memory] = made;
     stream->capture->graph->memory.push_back(made);
   }
   addNode(stream, [made] { made->set(true); });
   return cudaSuccess;
+}
+
+int mlir::tofu::test::countLiveGraphMemory() {
+  Lock lock(captureMutex);
+  return std::count_if(graphMemory.begin(), graphMemory.end(),
+                       [](auto &entry) { return entry.second->isLive; });
 }
 
 static std::shared_ptr<GraphMemory> findGraphMemory(void *memory) {
@@ -448,15 +483,26 @@ static std::shared_ptr<GraphMemory> findGraphMemory(void *memory) {
   return it == graphMemory.end() ? nullptr : it->second;
 }
 
-/// A graph frees only memory of its own here.
+/// A graph frees only memory of graphs.
+static cudaError_t freeInGraph(std::shared_ptr<GraphMemory> memory,
+                               cudaStream_t stream) {
+  {
+    Lock lock(captureMutex);
+    CUgraph_st &graph = *stream->capture->graph;
+    if (!memory || !memory->takesFree(graph.number))
+      return cudaErrorInvalidValue;
+    memory->freedBy.insert(graph.number);
+    if (memory->owner != graph.number)
+      graph.freed.push_back(memory);
+  }
+  addNode(stream, [memory] { memory->set(false); });
+  return cudaSuccess;
+}
+
 cudaError_t cudaFreeAsync(void *memory, cudaStream_t stream) {
   std::shared_ptr<GraphMemory> ofGraph = findGraphMemory(memory);
-  if (mlir::tofu::test::isCapturing(stream)) {
-    if (!ofGraph)
-      return cudaErrorInvalidValue;
-    addNode(stream, [ofGraph] { ofGraph->set(false); });
-    return cudaSuccess;
-  }
+  if (mlir::tofu::test::isCapturing(stream))
+    return freeInGraph(ofGraph, stream);
   copyDelayed(stream);
   finish(stream->running);
   if (!ofGraph)

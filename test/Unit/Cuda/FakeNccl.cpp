@@ -49,11 +49,18 @@ namespace {
 /// What a rank sends another one in a group, message by message.
 using Batch = std::vector<std::vector<char>>;
 
+/// What a rank calls.
+struct Call {
+  std::string name;
+  bool isCaptured = false;
+};
+
 /// Ranks that come to their collectives in the same order.
 struct Ranks {
   std::mutex mutex;
   std::condition_variable changed;
   std::vector<const void *> sources;
+  std::vector<Call> calls;
   std::vector<std::pair<int, int>> colors;
   int come = 0;
   int64_t round = 0;
@@ -64,6 +71,7 @@ struct Ranks {
 
   void resize(int size) {
     sources.resize(size);
+    calls.resize(size);
     colors.resize(size);
     isGone.resize(size);
   }
@@ -519,72 +527,105 @@ ncclResult_t ncclRecv(void *memory, size_t size, ncclDataType_t type, int peer,
 // Collectives
 //===----------------------------------------------------------------------===//
 
+/// All ranks must come to the same collective, and all of them capture it or
+/// none does.
+static ncclResult_t checkCalls(const Rank &self) {
+  const Call &mine = self.ranks->calls[self.rank];
+  for (const Call &call : self.ranks->calls) {
+    if (call.name != mine.name)
+      return failWith("a rank is at " + call.name + ", another one at " +
+                      mine.name);
+    if (call.isCaptured != mine.isCaptured)
+      return failWith("only some ranks capture " + mine.name);
+  }
+  return ncclSuccess;
+}
+
 /// Shows the sources to all, who then `take` from them.
 template <typename Take>
-static ncclResult_t exchange(ncclComm_t communicator, cudaStream_t stream,
-                             const void *source, Take take) {
+static ncclResult_t exchange(std::string name, ncclComm_t communicator,
+                             cudaStream_t stream, const void *source,
+                             Take take) {
   if (ncclResult_t fault = join(communicator, stream))
     return fault;
+  Call call = {std::move(name), isCapturing(stream)};
   ++numNcclCalls;
+  numCapturedNcclCalls += call.isCaptured;
   group.collectives.push_back([=, self = communicator->self]() -> ncclResult_t {
     self->ranks->sources[self->rank] = source;
+    self->ranks->calls[self->rank] = call;
     if (!self->meet())
       return ncclInternalError;
+    if (ncclResult_t fault = checkCalls(*self)) {
+      self->meet();
+      return fault;
+    }
     take(self->ranks->sources);
     return self->meet() ? ncclSuccess : ncclInternalError;
   });
   return ncclSuccess;
 }
 
+static std::string describe(const char *name, size_t count, int number) {
+  return std::string(name) + " of " + std::to_string(count) + ", " +
+         std::to_string(number);
+}
+
 /// Of i32, which tests use.
-static ncclResult_t reduce(const void *source, void *result, size_t first,
-                           size_t count, ncclDataType_t type, ncclRedOp_t op,
-                           ncclComm_t communicator, cudaStream_t stream) {
+static ncclResult_t reduce(const char *name, const void *source, void *result,
+                           size_t first, size_t count, ncclDataType_t type,
+                           ncclRedOp_t op, ncclComm_t communicator,
+                           cudaStream_t stream) {
   if (type != ncclInt32)
     return ncclInvalidArgument;
-  return exchange(communicator, stream, source, [=](auto &sources) {
-    for (size_t i = 0; i < count; ++i) {
-      auto at = [&](size_t rank) {
-        return static_cast<const int32_t *>(sources[rank])[first + i];
-      };
-      int32_t value = at(0);
-      for (size_t rank = 1; rank < sources.size(); ++rank)
-        value = op == ncclMax   ? std::max(value, at(rank))
-                : op == ncclSum ? value + at(rank)
-                                : -1;
-      static_cast<int32_t *>(result)[i] = value;
-    }
-  });
+  return exchange(describe(name, count, op), communicator, stream, source,
+                  [=](auto &sources) {
+                    for (size_t i = 0; i < count; ++i) {
+                      auto at = [&](size_t rank) {
+                        return static_cast<const int32_t *>(
+                            sources[rank])[first + i];
+                      };
+                      int32_t value = at(0);
+                      for (size_t rank = 1; rank < sources.size(); ++rank)
+                        value = op == ncclMax   ? std::max(value, at(rank))
+                                : op == ncclSum ? value + at(rank)
+                                                : -1;
+                      static_cast<int32_t *>(result)[i] = value;
+                    }
+                  });
 }
 
 ncclResult_t ncclAllReduce(const void *source, void *result, size_t count,
                            ncclDataType_t type, ncclRedOp_t op,
                            ncclComm_t communicator, cudaStream_t stream) {
-  return reduce(source, result, 0, count, type, op, communicator, stream);
+  return reduce("all_reduce", source, result, 0, count, type, op, communicator,
+                stream);
 }
 ncclResult_t ncclReduceScatter(const void *source, void *result, size_t count,
                                ncclDataType_t type, ncclRedOp_t op,
                                ncclComm_t communicator, cudaStream_t stream) {
-  return reduce(source, result, count * communicator->self->rank, count, type,
-                op, communicator, stream);
+  return reduce("reduce_scatter", source, result,
+                count * communicator->self->rank, count, type, op, communicator,
+                stream);
 }
 ncclResult_t ncclAllGather(const void *source, void *result, size_t count,
                            ncclDataType_t type, ncclComm_t communicator,
                            cudaStream_t stream) {
   if (type != ncclInt8)
     return ncclInvalidArgument;
-  return exchange(communicator, stream, source, [=](auto &sources) {
-    for (size_t rank = 0; rank < sources.size(); ++rank)
-      std::memcpy(static_cast<char *>(result) + rank * count, sources[rank],
-                  count);
-  });
+  return exchange(describe("all_gather", count, 0), communicator, stream,
+                  source, [=](auto &sources) {
+                    for (size_t rank = 0; rank < sources.size(); ++rank)
+                      std::memcpy(static_cast<char *>(result) + rank * count,
+                                  sources[rank], count);
+                  });
 }
 ncclResult_t ncclBroadcast(const void *source, void *result, size_t count,
                            ncclDataType_t type, int root,
                            ncclComm_t communicator, cudaStream_t stream) {
   if (type != ncclInt8)
     return ncclInvalidArgument;
-  return exchange(communicator, stream, source, [=](auto &sources) {
-    std::memcpy(result, sources[root], count);
-  });
+  return exchange(
+      describe("broadcast", count, root), communicator, stream, source,
+      [=](auto &sources) { std::memcpy(result, sources[root], count); });
 }

@@ -18,6 +18,7 @@
 
 #include "gtest/gtest.h"
 
+#include <algorithm>
 #include <atomic>
 
 using namespace mlir::tofu::test;
@@ -64,8 +65,9 @@ class Repeated : public testing::Test {
 protected:
   using Program = std::function<void(TofuContext *, Call &)>;
 
-  void open(int devices, double timeout = 60, bool inProcesses = true) {
-    numFakeGpus = devices;
+  void open(int devices, double timeout = 60, bool inProcesses = true,
+            int gpus = 0) {
+    numFakeGpus = gpus ? gpus : devices;
     calls.assign(devices, {});
     worlds.clear();
     worlds.resize(inProcesses ? devices : 1);
@@ -75,7 +77,7 @@ protected:
     for (int device = 0; device < devices; ++device)
       calls[device].input =
           backend->allocate(getContext(device), sizeof(int64_t));
-    numGraphLaunches = 0;
+    numGraphLaunches = numCapturedNcclCalls = 0;
   }
   void TearDown() override {
     for (size_t device = 0; device < calls.size(); ++device)
@@ -275,21 +277,195 @@ TEST_F(Repeated, Collectives) {
   EXPECT_EQ(calls[0].calls, 2);
   EXPECT_EQ(calls[1].calls, 2);
   EXPECT_EQ(numGraphLaunches, 2 * 3);
+  EXPECT_EQ(numCapturedNcclCalls, 2 * 2);
 }
 
-/// Not if both are in one process.
+/// If both are in one process, collectives stay outside of graphs, whether NCCL
+/// does them or devices copy from each other: on one GPU.
 TEST_F(Repeated, CollectivesInOneProcess) {
-  open(2, 60, /*inProcesses=*/false);
-  program = addUp;
-  for (int64_t input : {1, 20, 300}) {
-    ASSERT_EQ(run({input, 2 * input}), TOFU_OK) << getError();
-    EXPECT_EQ(getResults(), (std::vector<int64_t>{9 * input, 9 * input}));
+  for (int gpus : {2, 1}) {
+    open(2, 60, /*inProcesses=*/false, gpus);
+    program = addUp;
+    for (int64_t input : {1, 20, 300, 4000}) {
+      backend->resetStats(getContext(0));
+      ASSERT_EQ(run({input, 2 * input}), TOFU_OK) << getError();
+      EXPECT_EQ(getResults(), (std::vector<int64_t>{9 * input, 9 * input}));
+      std::vector<TofuCollectiveStats> stats = getWorld(0).collectives(0);
+      ASSERT_EQ(stats.size(), 1u);
+      EXPECT_EQ(stats[0].calls, 2);
+      EXPECT_EQ(stats[0].dataBytes, 16);
+      EXPECT_EQ(stats[0].receivedBytes, 16);
+      TofuMemoryStats memory = getWorld(0).memory(0);
+      EXPECT_EQ(memory.programBytes, 8);
+      EXPECT_EQ(memory.peakProgramBytes, 24);
+    }
+    EXPECT_EQ(calls[0].calls, 2);
+    EXPECT_EQ(calls[1].calls, 2);
+    // Of three runs, what is before, between and after collectives and events.
+    EXPECT_EQ(numGraphLaunches, 3 * 2 * 4);
+    EXPECT_EQ(numCapturedNcclCalls, 0);
+    EXPECT_EQ(getNotice(), "");
+    if (gpus == 2)
+      TearDown();
   }
-  EXPECT_EQ(calls[0].calls, 3);
-  EXPECT_EQ(numGraphLaunches, 0);
+}
+
+/// Uneven parts, by messages of NCCL and by copies: the first bytes of one
+/// device's input, the last ones of the other's.
+TEST_F(Repeated, UnevenCollectivesInOneProcess) {
+  for (bool reaches : {false, true}) {
+    canReachPeers = reaches;
+    open(2, 60, /*inProcesses=*/false);
+    program = [](TofuContext *context, Call &call) {
+      static const int64_t gather[] = {TOFU_TABLE_VERSION,
+                                       TOFU_ALL_GATHER,
+                                       TOFU_COMBINE_NONE,
+                                       TOFU_I8,
+                                       1,
+                                       2,
+                                       1,
+                                       1,
+                                       /*families=*/0,
+                                       0,
+                                       /*addends=*/0,
+                                       0,
+                                       /*slots=*/0,
+                                       0,
+                                       /*from=*/0,
+                                       5,
+                                       5,
+                                       8,
+                                       /*to=*/0,
+                                       8,
+                                       0,
+                                       8};
+      int64_t first = tofuDeviceId(context) ? 5 : 0;
+      int64_t size = tofuDeviceId(context) ? 3 : 5;
+      call.result = alloc(context, 8);
+      auto makeMemref = [](void *data, int64_t offset, int64_t size) {
+        return std::vector<int64_t>{reinterpret_cast<int64_t>(data),
+                                    reinterpret_cast<int64_t>(data), offset,
+                                    size, 1};
+      };
+      std::vector<int64_t> from = makeMemref(call.input, first, size),
+                           to = makeMemref(call.result, 0, 8);
+      tofuCollective(context, getStream(context, TOFU_COMPUTE), gather, "there",
+                     1, from.data(), 1, to.data());
+      // Nobody may look at these later on.
+      from.assign(5, 0);
+      to.assign(5, 0);
+      addTo(context, call.result, call.result, call.result);
+    };
+    for (int64_t input : {1, 20, 300, 4000}) {
+      int64_t other = input << 40;
+      ASSERT_EQ(run({input, other}), TOFU_OK) << getError();
+      int64_t both = 2 * (input + other);
+      EXPECT_EQ(getResults(), (std::vector<int64_t>{both, both}));
+    }
+    EXPECT_EQ(calls[0].calls, 2) << getNotice();
+    EXPECT_EQ(calls[1].calls, 2);
+    if (!reaches)
+      TearDown();
+  }
+}
+
+/// One device's run can't be captured, or its graphs can't be made: the others
+/// have nothing of their collectives in graphs, so it calls what they replay.
+TEST_F(Repeated, OnlyOneDeviceIsCaptured) {
+  for (int kind = 0; kind < 3; ++kind) {
+    open(2, 60, /*inProcesses=*/false);
+    program = [kind](TofuContext *context, Call &call) {
+      static const int64_t later = 0;
+      bool isIt = call.calls == 2 && tofuDeviceId(context) == 1;
+      if (isIt && kind == 0)
+        getConstant(context, &later, 8);
+      addUp(context, call);
+      int64_t value = 0;
+      if (isIt && kind == 1) {
+        readMemory(context, nullptr, &value, call.result, 8);
+        EXPECT_EQ(value, 9 * 20);
+      }
+      if (isIt && kind == 2) // what a library might do
+        cudaStreamSynchronize(
+            reinterpret_cast<cudaStream_t>(getStream(context, TOFU_COMPUTE)));
+      addUp(context, call);
+    };
+    for (int64_t input : {1, 20, 300, 4000}) {
+      ASSERT_EQ(run({input, 2 * input}), TOFU_OK) << getError();
+      EXPECT_EQ(getResults(), (std::vector<int64_t>{9 * input, 9 * input}));
+      EXPECT_EQ(getWorld(1).memory(1).programBytes, 16);
+    }
+    EXPECT_EQ(calls[0].calls, 4);
+    EXPECT_EQ(calls[1].calls, kind == 2 ? 5 : 4);
+    EXPECT_NE(getNotice().find("graph of CUDA: device 1: "), std::string::npos)
+        << getNotice();
+    if (kind < 2)
+      TearDown();
+  }
+}
+
+/// Memory for the graphs isn't there: nothing has been done yet.
+TEST_F(Repeated, NoMemoryForGraphs) {
+  for (bool inProcesses : {true, false}) {
+    open(inProcesses ? 1 : 2, 60, inProcesses);
+    program = inProcesses ? computeLine : addUp;
+    int64_t factor = inProcesses ? 2 : 6, added = inProcesses ? 1007 : 0;
+    for (int64_t input : {1, 20, 300}) {
+      onUpload = input == 20 ? cudaErrorMemoryAllocation : cudaSuccess;
+      ASSERT_EQ(run(std::vector<int64_t>(calls.size(), input)), TOFU_OK)
+          << getError();
+      EXPECT_EQ(getResults(),
+                std::vector<int64_t>(calls.size(), factor * input + added));
+    }
+    EXPECT_NE(getNotice().find("CUDA makes no graph: an error"),
+              std::string::npos);
+    if (inProcesses)
+      TearDown();
+  }
+}
+
+/// What turns up in the second run: a collective, when the first had none, and
+/// a kernel on the stream of collectives, which isn't captured.
+TEST_F(Repeated, CollectivesInTheSecondRun) {
+  open(2, 60, /*inProcesses=*/false);
+  program = [](TofuContext *context, Call &call) {
+    void *twice = alloc(context, 8);
+    addTo(context, twice, call.input, call.input);
+    if (call.calls > 1)
+      addUp(context, call);
+    else
+      call.result = alloc(context, 8);
+    addTo(context, call.result, twice, twice);
+    freeMemory(context, twice);
+  };
+  for (int64_t input : {1, 20, 300}) {
+    ASSERT_EQ(run({input, input}), TOFU_OK) << getError();
+    EXPECT_EQ(getResults(), (std::vector<int64_t>{4 * input, 4 * input}));
+  }
   EXPECT_EQ(getNotice(), "runs are not replayed as a graph of CUDA: device 0, "
-                         "there: graphs with NCCL may hang where a process has "
-                         "several GPUs; mpirun gives each one a process");
+                         "there: there was no collective in the first run");
+}
+
+TEST_F(Repeated, KernelOnTheOtherStream) {
+  open(2, 60, /*inProcesses=*/false);
+  program = [](TofuContext *context, Call &call) {
+    addUp(context, call);
+    const int64_t shape[6] = {1, 1, 1, 1, 1, 1};
+    TofuStream *stream = getStream(context, TOFU_COMMUNICATION);
+    record(context, nullptr, 4);
+    wait(context, stream, 4);
+    void *arguments[] = {&call.result, &call.result, &call.input};
+    launch(context, stream, &addKernel, "here", shape, arguments);
+    record(context, stream, 5);
+    wait(context, nullptr, 5);
+  };
+  for (int64_t input : {1, 20, 300}) {
+    ASSERT_EQ(run({input, input}), TOFU_OK) << getError();
+    EXPECT_EQ(getResults(), (std::vector<int64_t>{7 * input, 7 * input}));
+  }
+  EXPECT_EQ(getNotice(),
+            "runs are not replayed as a graph of CUDA: device 0, here: the "
+            "stream of collectives does something else");
 }
 
 /// The program decides by what it has computed: each run is a call.
@@ -472,6 +648,52 @@ TEST_F(Repeated, DeviceFails) {
   EXPECT_EQ(getResults(), (std::vector<int64_t>{9, 9}));
 }
 
+/// The same in one process, where the other device may be between two graphs.
+/// Whatever these have allocated by then is freed.
+TEST_F(Repeated, DeviceFailsInOneProcess) {
+  open(2, 60, /*inProcesses=*/false);
+  program = addUp;
+  for (int failing : {0, 1, 2, 4}) {
+    for (int i = 0; i < failing; ++i) {
+      ASSERT_EQ(run({1, 2}), TOFU_OK) << getError();
+      EXPECT_EQ(getResults(), (std::vector<int64_t>{9, 9}));
+    }
+    before = [](TofuContext *context) {
+      if (tofuDeviceId(context) == 1)
+        tofuFail(context, "no more", "there");
+    };
+    EXPECT_EQ(run({1, 2}), TOFU_FAILED);
+    EXPECT_EQ(getError(), "device 1, there: no more");
+    before = nullptr;
+    for (int64_t device : {0, 1}) {
+      backend->reset(getContext(device));
+      EXPECT_EQ(getWorld(device).memory(device).programBytes, 0);
+    }
+    EXPECT_EQ(countLiveGraphMemory(), 0);
+  }
+  ASSERT_EQ(run({1, 2}), TOFU_OK) << getError();
+  EXPECT_EQ(getResults(), (std::vector<int64_t>{9, 9}));
+}
+
+TEST_F(Repeated, DeviceStaysAwayInOneProcess) {
+  open(2, 0.2, /*inProcesses=*/false);
+  program = addUp;
+  for (int i = 0; i < 3; ++i)
+    ASSERT_EQ(run({1, 2}), TOFU_OK) << getError();
+  absent = 1;
+  EXPECT_EQ(run({1, 2}), TOFU_FAILED);
+  EXPECT_EQ(getError(), "device 0, there: all_reduce timed out after 0.2 s "
+                        "waiting for the other devices");
+  backend->reset(getContext(0));
+  EXPECT_EQ(getWorld(0).memory(0).programBytes, 0);
+  EXPECT_EQ(countLiveGraphMemory(), 0);
+  absent = -1;
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_EQ(run({1, 2}), TOFU_OK) << getError();
+    EXPECT_EQ(getResults(), (std::vector<int64_t>{9, 9}));
+  }
+}
+
 /// A device doesn't come, while the other one waits for it in a graph.
 TEST_F(Repeated, DeviceStaysAway) {
   open(2, 0.2);
@@ -637,6 +859,112 @@ TEST_F(FakeCapture, RefusesMemoryThatIsLive) {
   cudaStreamSynchronize(first);
   cudaFreeAsync(memory, first);
   cudaGraphExecDestroy(launched);
+}
+
+/// A graph frees what another one has allocated, once that has been launched.
+TEST_F(FakeCapture, FreesMemoryOfOtherGraphs) {
+  void *memory = nullptr;
+  cudaGraphExec_t made, freed;
+  EXPECT_EQ(cudaMallocAsync(&memory, 8, first), cudaSuccess);
+  cudaStreamEndCapture(first, &graph);
+  cudaGraphInstantiate(&made, graph, 0);
+  cudaGraphDestroy(graph);
+  cudaStreamBeginCapture(first, cudaStreamCaptureModeRelaxed);
+  EXPECT_EQ(cudaFreeAsync(memory, first), cudaSuccess);
+  EXPECT_EQ(cudaFreeAsync(memory, first), cudaErrorInvalidValue);
+  cudaStreamEndCapture(first, &graph);
+  cudaGraphInstantiate(&freed, graph, 0);
+  cudaGraphDestroy(graph);
+  EXPECT_EQ(cudaGraphLaunch(freed, first), cudaErrorInvalidValue);
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_EQ(cudaGraphLaunch(made, first), cudaSuccess);
+    cudaStreamSynchronize(first);
+    EXPECT_EQ(countLiveGraphMemory(), 1);
+    EXPECT_EQ(cudaGraphLaunch(freed, first), cudaSuccess);
+    cudaStreamSynchronize(first);
+    EXPECT_EQ(countLiveGraphMemory(), 0);
+  }
+  cudaGraphExecDestroy(made);
+  cudaGraphExecDestroy(freed);
+}
+
+/// Two ranks of NCCL, driven by one thread.
+class FakeRanks : public testing::Test {
+protected:
+  void SetUp() override {
+    ncclUniqueId id;
+    ncclGetUniqueId(&id);
+    ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
+    config.blocking = 0;
+    for (int rank : {0, 1}) {
+      ncclCommInitRankConfig(&ranks[rank], 2, id, rank, &config);
+      cudaStreamCreateWithFlags(&streams[rank], 0);
+    }
+    for (ncclComm_t rank : ranks)
+      EXPECT_EQ(finish(rank), ncclSuccess);
+  }
+  void TearDown() override {
+    for (ncclComm_t rank : ranks)
+      ncclCommAbort(rank);
+    for (cudaStream_t stream : streams)
+      cudaStreamDestroy(stream);
+    EXPECT_EQ(numNcclCommunicators, 0);
+  }
+  static ncclResult_t finish(ncclComm_t rank) {
+    ncclResult_t result = ncclInProgress;
+    while (result == ncclInProgress)
+      ncclCommGetAsyncError(rank, &result);
+    return result;
+  }
+  void sum(int rank, size_t count) {
+    ncclGroupStart();
+    ncclAllReduce(&fives, &tens[rank], count, ncclInt32, ncclSum, ranks[rank],
+                  streams[rank]);
+    ncclGroupEnd();
+  }
+
+  ncclComm_t ranks[2];
+  cudaStream_t streams[2];
+  int32_t fives[2] = {5, 5}, tens[2][2] = {};
+};
+
+TEST_F(FakeRanks, RefuseDifferentCollectives) {
+  for (int rank : {0, 1})
+    sum(rank, 2);
+  for (int rank : {0, 1})
+    EXPECT_EQ(finish(ranks[rank]), ncclSuccess);
+  EXPECT_EQ(tens[1][1], 10);
+  for (int rank : {0, 1})
+    sum(rank, 1 + rank);
+  for (int rank : {0, 1})
+    EXPECT_EQ(finish(ranks[rank]), ncclInvalidUsage);
+  // Either rank may be the first to say so.
+  std::vector<std::string> faults = takeNcclFaults();
+  std::sort(faults.begin(), faults.end());
+  EXPECT_EQ(faults, (std::vector<std::string>{
+                        "a rank is at all_reduce of 1, 0, another one at "
+                        "all_reduce of 2, 0",
+                        "a rank is at all_reduce of 2, 0, another one at "
+                        "all_reduce of 1, 0"}));
+}
+
+TEST_F(FakeRanks, RefuseThatOnlyOneIsCaptured) {
+  cudaStreamBeginCapture(streams[0], cudaStreamCaptureModeRelaxed);
+  sum(0, 2);
+  EXPECT_EQ(finish(ranks[0]), ncclSuccess);
+  cudaGraph_t captured;
+  cudaGraphExec_t graph;
+  ASSERT_EQ(cudaStreamEndCapture(streams[0], &captured), cudaSuccess);
+  cudaGraphInstantiate(&graph, captured, 0);
+  cudaGraphDestroy(captured);
+  cudaGraphLaunch(graph, streams[0]);
+  sum(1, 2);
+  EXPECT_EQ(finish(ranks[1]), ncclInvalidUsage);
+  cudaStreamSynchronize(streams[0]);
+  cudaGraphExecDestroy(graph);
+  EXPECT_EQ(takeNcclFaults(),
+            (std::vector<std::string>(2, "only some ranks capture all_reduce "
+                                         "of 2, 0")));
 }
 
 } // namespace

@@ -247,37 +247,53 @@ TEST_F(Repeated, ObstacleInTheCapturedRun) {
   EXPECT_NE(getNotice(), "");
 }
 
-/// Several devices of one process: collectives stand in the way.
+/// Several devices of one process: collectives are done between graphs, of
+/// which the first one allocates what the last one frees.
 TEST_F(Repeated, Collectives) {
   open(2);
   for (int64_t input : {1, 20, 300, 4000}) {
     int64_t other = 2 * input;
-    ASSERT_EQ(run(
-                  [](TofuContext *context, Call &call) {
-                    const Runtime &runtime = getRuntime();
-                    static const int64_t sum[] = {TOFU_TABLE_VERSION,
-                                                  TOFU_ALL_REDUCE,
-                                                  TOFU_COMBINE_SUM,
-                                                  TOFU_I64,
-                                                  1,
-                                                  0,
-                                                  2,
-                                                  /*groups=*/0,
-                                                  0,
-                                                  /*ranks=*/0,
-                                                  1};
-                    call.result = runtime.alloc(context, 8);
-                    runtime.evenCollective(context, nullptr, sum, "here",
-                                           call.input, call.result);
-                  },
-                  {&input, &other}),
-              TOFU_OK)
+    ASSERT_EQ(
+        run(
+            [](TofuContext *context, Call &call) {
+              const Runtime &runtime = getRuntime();
+              static const int64_t sum[] = {TOFU_TABLE_VERSION,
+                                            TOFU_ALL_REDUCE,
+                                            TOFU_COMBINE_SUM,
+                                            TOFU_I64,
+                                            1,
+                                            0,
+                                            2,
+                                            /*groups=*/0,
+                                            0,
+                                            /*ranks=*/0,
+                                            1};
+              TofuStream *other = runtime.stream(context, TOFU_COMMUNICATION);
+              void *twice = runtime.alloc(context, 8);
+              launchAdd(context, nullptr, twice, call.input, call.input, 1,
+                        kLong / 4);
+              runtime.record(context, nullptr, 0);
+              runtime.wait(context, other, 0);
+              call.result = runtime.alloc(context, 8);
+              runtime.record(context, nullptr, 1);
+              runtime.wait(context, other, 1);
+              runtime.evenCollective(context, other, sum, "here", twice,
+                                     call.result);
+              runtime.record(context, other, 2);
+              runtime.wait(context, nullptr, 2);
+              launchAdd(context, nullptr, call.result, call.result, twice);
+              runtime.free(context, twice);
+            },
+            {&input, &other}),
+        TOFU_OK)
         << world->error();
     for (int64_t device : {0, 1})
-      EXPECT_EQ(getResult(device), 3 * input);
+      EXPECT_EQ(getResult(device), (device ? 10 : 8) * input);
+    EXPECT_EQ(world->memory(0).programBytes, 8);
   }
-  EXPECT_EQ(calls[0].calls, 4);
-  EXPECT_NE(getNotice(), "");
+  EXPECT_EQ(calls[0].calls, 2) << getNotice();
+  EXPECT_EQ(calls[1].calls, 2);
+  EXPECT_EQ(getNotice(), "");
 }
 
 /// Devices without collectives each have a graph.

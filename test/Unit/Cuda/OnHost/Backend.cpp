@@ -47,7 +47,9 @@ static void launch(TofuContext *context, TofuStream *stream,
       addresses.push_back(value.data());
     kernel->onHost(addresses.data(), sizes.data());
   };
-  test::enqueue(cuda::getDevice(*context).getStream(stream), run);
+  cuda::Device &device = cuda::getDevice(*context);
+  if (device.obstructStream(device.getStream(stream), location))
+    test::enqueue(device.getStream(stream), run);
 }
 
 static int getNumber(const char *name, int otherwise) {

@@ -57,8 +57,11 @@ static void *alloc(TofuContext *context, int64_t bytes) {
 }
 
 static bool callFree(Device &device, void *memory) {
-  return !memory || device.release(memory, Device::Kind::Program) ||
-         device.fail(nullptr, "memory is freed that is not the device's");
+  if (!memory)
+    return true;
+  if (!device.holds(memory, Device::Kind::Program))
+    return device.fail(nullptr, "memory is freed that is not the device's");
+  return device.check(device.release(memory), nullptr, "memory is freed");
 }
 
 static void freeMemory(TofuContext *context, void *memory) {
@@ -396,13 +399,13 @@ static std::string connect(int gpus) {
       if (gpu == other)
         continue;
       int canAccess = 0;
-      cudaDeviceCanAccessPeer(&canAccess, gpu, other);
+      cudaError_t asked = cudaDeviceCanAccessPeer(&canAccess, gpu, other);
       cudaMemPool_t pool = nullptr;
       cudaMemAccessDesc access = {};
       access.location.type = cudaMemLocationTypeDevice;
       access.location.id = gpu;
       access.flags = cudaMemAccessFlagsProtReadWrite;
-      if (!canAccess ||
+      if (asked != cudaSuccess || !canAccess ||
           cudaDeviceGetDefaultMemPool(&pool, other) != cudaSuccess ||
           cudaMemPoolSetAccess(pool, &access, 1) != cudaSuccess)
         return "GPU " + std::to_string(gpu) +
@@ -609,8 +612,8 @@ struct Body {
 /// Owns nothing, as a failure leaves by longjmp.
 static void runBody(TofuContext *context, int64_t number, void *user) {
   Device &device = getDevice(context);
-  device.select();
-  leaveIf(context, !device.openCommunicator());
+  leaveIf(context, !device.check(device.select(), nullptr, "the GPU") ||
+                       !device.openCommunicator());
   auto *body = static_cast<Body *>(user);
   body->body(context, number, body->user);
   leaveIf(context, !device.synchronize());
@@ -620,15 +623,18 @@ static void runBody(TofuContext *context, int64_t number, void *user) {
 /// devices may have changed and others not. All devices make new communicators.
 static void cleanUp(TofuWorld &world) {
   for (Device *device : getDevices(world)) {
-    device->select();
+    device->selectToFree();
     device->abortCommunicators();
     device->releaseAll(Device::Kind::Global);
     device->globals.clear();
   }
+  // The run has its message: if NCCL can't, the next one says so.
   cuda::Shared &shared = getShared(world);
-  makeId(shared);
-  if (shared.processes)
-    shared.processes->broadcast(&shared.id, sizeof(shared.id));
+  shared.idError = makeId(shared);
+  if (!shared.processes)
+    return;
+  shared.idError = shared.processes->findFirst(shared.idError);
+  shared.processes->broadcast(&shared.id, sizeof(shared.id));
 }
 
 /// Devices replay runs only if all of them can.
@@ -711,7 +717,7 @@ static void destroyWorld(TofuWorld *world) {
   for (auto end : {&Device::dropGraphs, &Device::finalizeCommunicators,
                    &Device::destroyCommunicators})
     for (Device *device : getDevices(*world)) {
-      device->select();
+      device->selectToFree();
       (device->*end)();
     }
   getHostBackend().destroyWorld(world);
@@ -719,16 +725,21 @@ static void destroyWorld(TofuWorld *world) {
 
 static void *allocateInput(TofuContext *context, int64_t bytes) {
   Device &device = getDevice(context);
-  device.select();
+  if (device.select() != cudaSuccess)
+    return nullptr;
   void *memory = device.allocate(bytes, Device::Kind::Input);
-  cudaStreamSynchronize(device.streams[TOFU_COMPUTE]);
-  return memory;
+  if (!memory ||
+      cudaStreamSynchronize(device.streams[TOFU_COMPUTE]) == cudaSuccess)
+    return memory;
+  (void)device.release(memory);
+  return nullptr;
 }
 
 static void releaseInput(TofuContext *context, void *memory) {
   Device &device = getDevice(context);
-  device.select();
-  device.release(memory, Device::Kind::Input);
+  device.selectToFree();
+  if (device.holds(memory, Device::Kind::Input))
+    (void)device.release(memory);
 }
 
 /// Of copies between runs, when devices wait for no others. One that fails
@@ -760,7 +771,7 @@ static void copyOut(TofuContext *context, void *host, const void *memory,
 
 static void reset(TofuContext *context) {
   Device &device = getDevice(context);
-  device.select();
+  device.selectToFree();
   device.releaseAll(Device::Kind::Program);
 }
 

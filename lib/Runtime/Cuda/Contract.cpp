@@ -52,6 +52,7 @@ struct LibraryEpilogue {
 
 /// What of the library lives as long as a call.
 struct Descriptors {
+  /// Nothing depends on them any more.
   ~Descriptors() {
     for (cublasLtMatrixLayout_t layout : layouts)
       if (layout)

@@ -96,7 +96,7 @@ public:
       : device(device), stream(stream) {}
   ~Scratch() {
     for (void *block : blocks)
-      device.releaseScratch(block);
+      device.check(device.releaseScratch(block), nullptr, "memory");
   }
 
   /// Null if there is none.

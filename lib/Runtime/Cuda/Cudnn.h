@@ -66,6 +66,7 @@ public:
     std::swap(status, other.status);
     return *this;
   }
+  /// Nothing depends on it any more.
   ~CudnnDescriptor() {
     if (raw)
       library->destroyDescriptor(raw);

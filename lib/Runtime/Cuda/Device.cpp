@@ -43,6 +43,7 @@ bool KernelCache::has(const TofuKernel *kernel) {
   return kernels.count(kernel);
 }
 
+/// What can't be unloaded stays, for nobody.
 KernelCache::~KernelCache() {
   for (auto &entry : libraries)
     if (entry.second)
@@ -76,8 +77,7 @@ bool Device::check(ncclResult_t result, const char *location,
 //===----------------------------------------------------------------------===//
 
 bool Device::open(std::string &error) {
-  select();
-  cudaError_t status = cudaSuccess;
+  cudaError_t status = select();
   auto make = [&](cudaError_t next) {
     status = status == cudaSuccess ? next : status;
   };
@@ -104,8 +104,10 @@ bool Device::open(std::string &error) {
   return false;
 }
 
+/// Runs have said what was wrong: what can't be ended or freed here is left to
+/// the end of the process.
 Device::~Device() {
-  select();
+  selectToFree();
   for (cudaStream_t stream : streams)
     if (stream)
       cudaStreamSynchronize(stream);
@@ -151,23 +153,26 @@ void *Device::allocate(int64_t bytes, Kind kind) {
   return memory;
 }
 
-bool Device::release(void *memory, Kind kind) {
+bool Device::holds(void *memory, Kind kind) const {
   auto it = blocks.find(memory);
-  if (it == blocks.end() || it->second.kind != kind)
-    return false;
-  getBytes(kind) -= it->second.bytes;
+  return it != blocks.end() && it->second.kind == kind;
+}
+
+cudaError_t Device::release(void *memory) {
+  auto it = blocks.find(memory);
+  getBytes(it->second.kind) -= it->second.bytes;
   blocks.erase(it);
   if (repetition.isCapturing)
     repetition.piece.freed.push_back(memory);
-  cudaFreeAsync(memory, streams[TOFU_COMPUTE]);
-  return true;
+  return cudaFreeAsync(memory, streams[TOFU_COMPUTE]);
 }
 
+/// Between runs. An error of the GPU stays, and shows in the next run.
 void Device::releaseAll(Kind kind) {
   for (auto it = blocks.begin(); it != blocks.end();) {
     auto block = it++;
     if (block->second.kind == kind)
-      release(block->first, kind);
+      (void)release(block->first);
   }
 }
 

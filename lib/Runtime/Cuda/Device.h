@@ -49,6 +49,8 @@ struct Shared {
   /// Whether GPUs can access each other's memory.
   bool reachesPeers = false;
   ncclUniqueId id;
+  /// Why there is none for the next run.
+  std::string idError;
   /// Where each device has a process; else null.
   std::shared_ptr<host::Processes> processes;
   /// Why runs aren't replayed.
@@ -79,7 +81,10 @@ struct Device {
   bool open(std::string &error);
 
   /// Makes the GPU that of the calling thread.
-  void select() const { cudaSetDevice(gpu); }
+  [[nodiscard]] cudaError_t select() const { return cudaSetDevice(gpu); }
+  /// The same before what ends or frees: if this fails, so does that, and the
+  /// next run says it, as it selects the GPU again.
+  void selectToFree() const { (void)select(); }
 
   /// False, with the device failed, if `error` is one.
   bool check(cudaError_t error, const char *location, const char *what);
@@ -88,8 +93,9 @@ struct Device {
 
   /// Memory in the order of the compute stream. Null if there is none.
   void *allocate(int64_t bytes, Kind kind);
-  /// False if it is no block of that kind.
-  bool release(void *memory, Kind kind);
+  bool holds(void *memory, Kind kind) const;
+  /// Of a block that it holds.
+  cudaError_t release(void *memory);
   void releaseAll(Kind kind);
 
   int64_t &getBytes(Kind kind) { return bytesOf[static_cast<int>(kind)]; }
@@ -166,6 +172,7 @@ struct Device {
   /// Ends what is under way, and waits for no other device.
   void abortCommunicators();
   /// Where all has gone well: begins to flush, and waits for the end of that.
+  /// If it fails, they are aborted.
   void finalizeCommunicators();
   void destroyCommunicators();
 
@@ -204,6 +211,8 @@ struct Device {
   std::map<std::vector<int64_t>, ncclComm_t> communicators;
   /// Where the program last called NCCL in this run.
   const char *lastLocation = nullptr;
+  /// What NCCL says of the beginning of communicators' ends.
+  ncclResult_t finalized = ncclSuccess;
   bool isGrouping = false;
   std::vector<PendingEven> pending;
 

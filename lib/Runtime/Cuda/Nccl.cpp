@@ -26,6 +26,8 @@ using namespace mlir::tofu::cuda;
 bool Device::openCommunicator() {
   if (!shared->usesNccl || communicator)
     return true;
+  if (!shared->idError.empty())
+    return fail(nullptr, shared->idError);
   ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
   config.blocking = 0;
   ncclResult_t begun =
@@ -80,11 +82,15 @@ bool Device::settle(ncclResult_t begun, const std::vector<ncclComm_t> &used,
 
 ncclResult_t Device::getAsyncError() {
   ncclResult_t result = ncclSuccess;
-  if (communicator)
-    ncclCommGetAsyncError(communicator, &result);
+  auto ask = [&](ncclComm_t each) {
+    if (!each || result != ncclSuccess)
+      return;
+    ncclResult_t asked = ncclCommGetAsyncError(each, &result);
+    result = asked == ncclSuccess ? result : asked;
+  };
+  ask(communicator);
   for (auto &entry : communicators)
-    if (entry.second && result == ncclSuccess)
-      ncclCommGetAsyncError(entry.second, &result);
+    ask(entry.second);
   return result;
 }
 
@@ -94,6 +100,7 @@ ncclResult_t Device::getAsyncError() {
 
 /// Graphs first, as communicators wait for the end of graphs that use them.
 /// Then the parent: it may be making a child, which it stores when it has.
+/// NCCL forgets what it can't abort, and so do we: the run has failed anyway.
 void Device::abortCommunicators() {
   dropGraphs();
   if (communicator)
@@ -107,11 +114,14 @@ void Device::abortCommunicators() {
 
 /// Returns at once: all devices of a process must begin before one waits.
 void Device::finalizeCommunicators() {
+  auto finalize = [this](ncclComm_t each) {
+    ncclResult_t begun = each ? ncclCommFinalize(each) : ncclSuccess;
+    if (begun != ncclSuccess && begun != ncclInProgress)
+      finalized = begun;
+  };
   for (auto &entry : communicators)
-    if (entry.second)
-      ncclCommFinalize(entry.second);
-  if (communicator)
-    ncclCommFinalize(communicator);
+    finalize(entry.second);
+  finalize(communicator);
 }
 
 void Device::destroyCommunicators() {
@@ -121,8 +131,9 @@ void Device::destroyCommunicators() {
       all.push_back(entry.second);
   if (communicator)
     all.push_back(communicator);
-  if (!settle(ncclSuccess, all, nullptr, "the end of communicators"))
+  if (!settle(finalized, all, nullptr, "the end of communicators"))
     return;
+  // Nothing is left that depends on them.
   for (ncclComm_t each : all)
     ncclCommDestroy(each);
   communicators.clear();

@@ -60,7 +60,7 @@ static Counts findAdded(const TofuContext &context, const Counts &before) {
 /// What the host writes begins at addresses that suit any type.
 static int64_t align(int64_t bytes) { return (bytes + 15) / 16 * 16; }
 
-/// No graph uses what there was before.
+/// No graph uses what there was before; if it can't be freed, it is lost.
 bool Device::keepMemory(int64_t bytes) {
   if (bytes <= keptBytes)
     return true;
@@ -298,6 +298,7 @@ bool Device::replay() {
   return true;
 }
 
+/// What can't be ended is invalid already, or shows in the next run.
 void Device::dropGraphs() {
   if (repetition.isCapturing) {
     cudaGraph_t captured = nullptr;

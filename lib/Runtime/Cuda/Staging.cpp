@@ -26,6 +26,7 @@ cudaError_t Staging::open() {
   return cudaSuccess;
 }
 
+/// At the end of the device, which says nothing any more.
 void Staging::close() {
   for (Chunk &chunk : chunks) {
     cudaFreeHost(chunk.memory);

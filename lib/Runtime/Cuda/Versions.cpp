@@ -35,6 +35,7 @@ static LibraryVersion getCublasLtVersion() {
   return {cublasLtGetVersion(), 100000};
 }
 
+/// No version that Tofu takes, if it can't be asked.
 static size_t getNccl() {
   int version = 0;
   return ncclGetVersion(&version) == ncclSuccess ? version : 0;
@@ -86,7 +87,8 @@ std::string cuda::checkLibraries() {
   return error.empty() ? checkNccl() : error;
 }
 
-/// A driver runs what is of its major version or of an earlier one.
+/// A driver runs what is of its major version or of an earlier one. What is
+/// wrong with one that doesn't answer, whoever counts GPUs says.
 std::string cuda::checkDriver() {
   int driver = 0, runtime = getRuntime();
   if (cudaDriverGetVersion(&driver) != cudaSuccess || !driver ||

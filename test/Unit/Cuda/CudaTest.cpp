@@ -194,6 +194,25 @@ TEST(Cuda, KernelErrors) {
 
 /// A product in memory is the library's, also with A transposed or with C's
 /// columns in rows.
+/// What CUDA says when memory is freed, or the thread's GPU is selected.
+TEST(Cuda, ErrorsOfMemoryAndOfSelection) {
+  TestWorld world(1);
+  auto body = [&](TofuContext *context, int64_t) {
+    freeMemory(context, alloc(context, 8));
+  };
+  EXPECT_EQ(world.run(body), TOFU_OK) << world.error();
+  onFree = cudaErrorInvalidValue;
+  EXPECT_EQ(world.run(body), TOFU_FAILED);
+  EXPECT_EQ(world.error(),
+            "device 0: memory is freed: an error (cudaErrorOfTest)");
+  onSelect = cudaErrorDevicesUnavailable;
+  EXPECT_EQ(world.run(body), TOFU_FAILED);
+  EXPECT_EQ(world.error(), "device 0: the GPU: an error (cudaErrorOfTest)");
+  onSelect = cudaErrorDevicesUnavailable;
+  EXPECT_EQ(world.backend->allocate(world.context(0), 8), nullptr);
+  EXPECT_EQ(world.run(body), TOFU_OK) << world.error();
+}
+
 TEST(Cuda, ProductsOfMatricesAreTheLibrarys) {
   auto run = [](std::vector<size_t> orderA, std::vector<size_t> orderC,
                 int64_t input) {

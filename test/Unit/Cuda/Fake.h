@@ -76,6 +76,15 @@ inline std::atomic<int> numNcclMessages{0};
 /// match, group by group and in order. Forgets it.
 std::vector<std::string> takeNcclFaults();
 
+/// What the next call gives that makes an identifier, and the next one that
+/// begins to end a communicator.
+inline std::atomic<ncclResult_t> onUniqueId{ncclSuccess},
+    onFinalize{ncclSuccess};
+
+/// What the next call gives that frees memory of a stream, and the next one
+/// that selects a GPU.
+inline std::atomic<cudaError_t> onFree{cudaSuccess}, onSelect{cudaSuccess};
+
 /// For how many polls each call of NCCL stays in progress, at least.
 inline std::atomic<int> numNcclPolls{2};
 

@@ -55,7 +55,8 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp *properties, int device) {
   return cudaSuccess;
 }
 cudaError_t cudaSetDevice(int device) {
-  return device < numFakeGpus ? cudaSuccess : cudaErrorInvalidDevice;
+  return device < numFakeGpus ? mlir::tofu::test::onSelect.exchange(cudaSuccess)
+                              : cudaErrorInvalidDevice;
 }
 cudaError_t cudaDeviceCanAccessPeer(int *can, int, int) {
   *can = mlir::tofu::test::canReachPeers;
@@ -500,6 +501,8 @@ static cudaError_t freeInGraph(std::shared_ptr<GraphMemory> memory,
 }
 
 cudaError_t cudaFreeAsync(void *memory, cudaStream_t stream) {
+  if (cudaError_t status = mlir::tofu::test::onFree.exchange(cudaSuccess))
+    return status;
   std::shared_ptr<GraphMemory> ofGraph = findGraphMemory(memory);
   if (mlir::tofu::test::isCapturing(stream))
     return freeInGraph(ofGraph, stream);

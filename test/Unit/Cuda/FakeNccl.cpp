@@ -223,6 +223,8 @@ ncclResult_t ncclGetVersion(int *version) {
 }
 
 ncclResult_t ncclGetUniqueId(ncclUniqueId *id) {
+  if (ncclResult_t result = onUniqueId.exchange(ncclSuccess))
+    return result;
   std::lock_guard<std::mutex> lock(worldsMutex);
   std::memset(id, 0, sizeof(*id));
   std::memcpy(id, &++numIds, sizeof(numIds));
@@ -327,6 +329,8 @@ ncclResult_t ncclCommAbort(ncclComm_t communicator) {
 
 /// Waits for all, as NCCL may.
 ncclResult_t ncclCommFinalize(ncclComm_t communicator) {
+  if (ncclResult_t result = onFinalize.exchange(ncclSuccess))
+    return result;
   if (ncclResult_t fault = checkIdle(communicator))
     return fault;
   communicator->isFinalized = true;

@@ -147,6 +147,39 @@ TEST_F(Nccl, NeverEnds) {
   }
 }
 
+/// There is no identifier for the communicators after a run that failed: the
+/// next run says so, and the one after it tries again.
+TEST_F(Nccl, NoIdentifier) {
+  TestWorld world(2);
+  for (int run = 0; run < 2; ++run) {
+    onUniqueId = ncclSystemError;
+    EXPECT_EQ(world.run([&](TofuContext *context, int64_t device) {
+      if (device == 1)
+        tofuFail(context, "no more", "there");
+    }),
+              TOFU_FAILED);
+    EXPECT_EQ(world.error(), "device 1, there: no more");
+    EXPECT_EQ(runGood(world), TOFU_FAILED);
+    EXPECT_NE(
+        world.error().find(": an identifier of communicators: NCCL: an error"),
+        std::string::npos)
+        << world.error();
+    EXPECT_EQ(seen, std::vector<int32_t>(2, 0));
+    EXPECT_EQ(runGood(world), TOFU_OK) << world.error();
+    EXPECT_EQ(seen, ten);
+  }
+}
+
+/// The end of a communicator can't begin: it is aborted.
+TEST_F(Nccl, CantFinalize) {
+  {
+    TestWorld world(2, 0.2);
+    EXPECT_EQ(runGood(world), TOFU_OK) << world.error();
+    onFinalize = ncclSystemError;
+  }
+  EXPECT_EQ(onFinalize, ncclSuccess);
+}
+
 /// Nor does the end of a communicator.
 TEST_F(Nccl, NeverFinalizes) {
   for (auto spoil : {failNccl, hangNccl}) {

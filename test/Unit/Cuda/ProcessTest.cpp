@@ -147,6 +147,34 @@ TEST_F(Processes, OneFails) {
   });
 }
 
+/// The first process has no identifier for the communicators after a run that
+/// failed: none hangs, and the run after the next is good.
+TEST_F(Processes, NoIdentifier) {
+  runProcesses(kProcesses, [](int rank) {
+    TestWorld world(kProcesses);
+    int32_t addend = getAddend(rank), total = 0;
+    auto run = [&](bool fails) {
+      return world.run([&](TofuContext *context, int64_t device) {
+        if (fails && device == 1)
+          tofuFail(context, "no more", "there");
+        tofuEvenCollective(context, nullptr, sum.data(), "here", &addend,
+                           &total);
+      });
+    };
+    if (rank == 0)
+      onUniqueId = ncclSystemError;
+    EXPECT_EQ(run(true), TOFU_FAILED);
+    EXPECT_EQ(run(false), TOFU_FAILED);
+    EXPECT_EQ(world.error(), rank == 0
+                                 ? "device 0: an identifier of communicators: "
+                                   "NCCL: an error"
+                                 : "");
+    EXPECT_EQ(total, 0);
+    EXPECT_EQ(run(false), TOFU_OK) << world.error();
+    EXPECT_EQ(total, 111);
+  });
+}
+
 /// As many processes as devices, and one GPU for each: the first process says
 /// what is wrong.
 TEST_F(Processes, NumbersDiffer) {

@@ -9,14 +9,19 @@
 #include "Job.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <thread>
+#include <utility>
 
 using namespace mlir::tofu;
 using namespace mlir::tofu::mpi;
 
 /// MPI counts in int: longer messages go in pieces.
 static constexpr int64_t kMostBytes = 1 << 30;
+
+/// The exit code of a run that failed (docs/Runtime.md).
+static constexpr int kRuntimeError = 3;
 
 /// How long a run that has failed waits for processes that compute.
 static constexpr double kGraceSeconds = 5;
@@ -44,8 +49,21 @@ static int getTag(const host::Collective &collective) {
 static std::string describeError(int code) {
   char text[MPI_MAX_ERROR_STRING + 1] = "";
   int length = 0;
-  MPI_Error_string(code, text, &length);
+  if (MPI_Error_string(code, text, &length) != MPI_SUCCESS)
+    return "error " + std::to_string(code);
   return std::string(text, length);
+}
+
+/// Without that nothing can be agreed on, not even who says it: ends all
+/// processes, with the exit code of runs that failed.
+static void require(int code) {
+  if (code == MPI_SUCCESS)
+    return;
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  std::fprintf(stderr, "error: device %d: MPI fails between runs: %s\n", rank,
+               describeError(code).c_str());
+  MPI_Abort(MPI_COMM_WORLD, kRuntimeError);
 }
 
 //===----------------------------------------------------------------------===//
@@ -54,12 +72,14 @@ static std::string describeError(int code) {
 
 std::string Job::start() {
   int isStarted = 0, has = MPI_THREAD_SINGLE;
-  MPI_Initialized(&isStarted);
-  if (isStarted)
+  int code = MPI_Initialized(&isStarted);
+  if (code == MPI_SUCCESS && isStarted)
     return {};
-  int code = MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &has);
+  if (code == MPI_SUCCESS)
+    code = MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &has);
   if (code != MPI_SUCCESS)
     return "MPI can't be started: " + describeError(code);
+  // An error there ends the process, too.
   std::atexit([] { MPI_Finalize(); });
   if (has < MPI_THREAD_SERIALIZED)
     return "this MPI takes no calls from several threads";
@@ -67,31 +87,42 @@ std::string Job::start() {
 }
 
 Job::Job() {
-  MPI_Comm_dup(MPI_COMM_WORLD, &communicator);
-  MPI_Comm_set_errhandler(communicator, MPI_ERRORS_RETURN);
-  MPI_Comm_rank(communicator, &self);
-  MPI_Comm_size(communicator, &count);
+  require(MPI_Comm_dup(MPI_COMM_WORLD, &communicator));
+  require(MPI_Comm_rank(communicator, &self));
+  require(MPI_Comm_size(communicator, &count));
   MPI_Comm local;
-  MPI_Comm_split_type(communicator, MPI_COMM_TYPE_SHARED, self, MPI_INFO_NULL,
-                      &local);
-  MPI_Comm_rank(local, &localSelf);
-  MPI_Comm_size(local, &localCount);
-  MPI_Comm_free(&local);
+  require(MPI_Comm_split_type(communicator, MPI_COMM_TYPE_SHARED, self,
+                              MPI_INFO_NULL, &local));
+  require(MPI_Comm_rank(local, &localSelf));
+  require(MPI_Comm_size(local, &localCount));
+  require(MPI_Comm_free(&local));
+  // What fails in a run has a place in the program.
+  require(MPI_Comm_set_errhandler(communicator, MPI_ERRORS_RETURN));
 }
 
-Job::~Job() { MPI_Comm_free(&communicator); }
+Job::~Job() { require(MPI_Comm_free(&communicator)); }
 
 //===----------------------------------------------------------------------===//
 // Messages
 //===----------------------------------------------------------------------===//
+
+/// A transfer that can't begin isn't under way; `test` says why.
+void Job::begin(Transfer &transfer, int code) {
+  if (code == MPI_SUCCESS)
+    return;
+  transfer.request = MPI_REQUEST_NULL;
+  if (fault.empty())
+    fault = "a message can't be sent or received: " + describeError(code);
+}
 
 void Job::send(int64_t peer, const char *data, int64_t bytes, int tag) {
   for (int64_t at = 0; at < bytes; at += kMostBytes) {
     int64_t piece = std::min(bytes - at, kMostBytes);
     Transfer &transfer =
         transfers.emplace_back(Transfer{MPI_REQUEST_NULL, peer, piece, false});
-    MPI_Isend(data + at, static_cast<int>(piece), MPI_BYTE,
-              static_cast<int>(peer), tag, communicator, &transfer.request);
+    begin(transfer, MPI_Isend(data + at, static_cast<int>(piece), MPI_BYTE,
+                              static_cast<int>(peer), tag, communicator,
+                              &transfer.request));
   }
 }
 
@@ -100,25 +131,28 @@ void Job::receive(int64_t peer, char *data, int64_t bytes, int tag) {
     int64_t piece = std::min(bytes - at, kMostBytes);
     Transfer &transfer =
         transfers.emplace_back(Transfer{MPI_REQUEST_NULL, peer, piece, true});
-    MPI_Irecv(data + at, static_cast<int>(piece), MPI_BYTE,
-              static_cast<int>(peer), tag, communicator, &transfer.request);
+    begin(transfer, MPI_Irecv(data + at, static_cast<int>(piece), MPI_BYTE,
+                              static_cast<int>(peer), tag, communicator,
+                              &transfer.request));
   }
 }
 
 bool Job::test(std::string &error) {
   bool isDone = true;
+  error = std::exchange(fault, {});
   for (Transfer &transfer : transfers) {
     if (transfer.request == MPI_REQUEST_NULL)
       continue;
     int flag = 0, bytes = 0;
     MPI_Status status;
     int code = MPI_Test(&transfer.request, &flag, &status);
+    bool isReceived = code == MPI_SUCCESS && flag && transfer.isReceive;
+    if (isReceived)
+      code = MPI_Get_count(&status, MPI_BYTE, &bytes);
     isDone &= flag || code != MPI_SUCCESS;
     if (code != MPI_SUCCESS)
       error = "a message can't be sent or received: " + describeError(code);
-    else if (flag && transfer.isReceive &&
-             MPI_Get_count(&status, MPI_BYTE, &bytes) == MPI_SUCCESS &&
-             bytes != transfer.bytes)
+    else if (isReceived && bytes != transfer.bytes)
       error = "device " + std::to_string(transfer.peer) + " has sent " +
               std::to_string(bytes) + " bytes in the place of " +
               std::to_string(transfer.bytes);
@@ -219,7 +253,8 @@ std::string Job::bring(int64_t device, void *memory, int64_t bytes,
 
 bool Job::isNotified() {
   int flag = 0;
-  MPI_Iprobe(MPI_ANY_SOURCE, kNotice, communicator, &flag, MPI_STATUS_IGNORE);
+  require(MPI_Iprobe(MPI_ANY_SOURCE, kNotice, communicator, &flag,
+                     MPI_STATUS_IGNORE));
   return flag;
 }
 
@@ -229,7 +264,8 @@ void Job::sendToOthers(int tag) {
       continue;
     Transfer &notice =
         transfers.emplace_back(Transfer{MPI_REQUEST_NULL, peer, 0, false});
-    MPI_Isend(nullptr, 0, MPI_BYTE, peer, tag, communicator, &notice.request);
+    require(MPI_Isend(nullptr, 0, MPI_BYTE, peer, tag, communicator,
+                      &notice.request));
   }
 }
 
@@ -239,7 +275,8 @@ std::string Job::listSilent() const {
   for (int peer = 0; peer < count; ++peer) {
     int flag = peer == self;
     if (!flag)
-      MPI_Iprobe(peer, kAnswer, communicator, &flag, MPI_STATUS_IGNORE);
+      require(
+          MPI_Iprobe(peer, kAnswer, communicator, &flag, MPI_STATUS_IGNORE));
     if (!flag)
       peers.push_back(peer);
   }
@@ -248,13 +285,14 @@ std::string Job::listSilent() const {
 
 /// False if there is a failure and some process doesn't come.
 bool Job::waitForAgreement(bool isFailing) {
-  MPI_Iallreduce(&vote, &winner, 1, MPI_INT, MPI_MIN, communicator, &agreement);
+  require(MPI_Iallreduce(&vote, &winner, 1, MPI_INT, MPI_MIN, communicator,
+                         &agreement));
   double failedAt = host::now();
   if (isFailing)
     sendToOthers(kAnswer);
   for (;;) {
     int isDone = 0;
-    MPI_Test(&agreement, &isDone, MPI_STATUS_IGNORE);
+    require(MPI_Test(&agreement, &isDone, MPI_STATUS_IGNORE));
     if (isDone)
       return true;
     if (!isFailing && isNotified()) {
@@ -272,29 +310,30 @@ bool Job::waitForAgreement(bool isFailing) {
 std::string Job::share(int winner, const std::string &mine) {
   std::string text = mine;
   int64_t bytes = text.size();
-  MPI_Bcast(&bytes, 1, MPI_INT64_T, winner, communicator);
+  require(MPI_Bcast(&bytes, 1, MPI_INT64_T, winner, communicator));
   text.resize(bytes);
-  MPI_Bcast(text.data(), static_cast<int>(bytes), MPI_BYTE, winner,
-            communicator);
+  require(MPI_Bcast(text.data(), static_cast<int>(bytes), MPI_BYTE, winner,
+                    communicator));
   return text;
 }
 
 std::string Job::findFirst(const std::string &text) {
   int mine = text.empty() ? count : self, first = count;
-  MPI_Allreduce(&mine, &first, 1, MPI_INT, MPI_MIN, communicator);
+  require(MPI_Allreduce(&mine, &first, 1, MPI_INT, MPI_MIN, communicator));
   return first == count ? "" : share(first, text);
 }
 
 void Job::broadcast(void *memory, int64_t bytes) {
-  MPI_Bcast(memory, static_cast<int>(bytes), MPI_BYTE, 0, communicator);
+  require(
+      MPI_Bcast(memory, static_cast<int>(bytes), MPI_BYTE, 0, communicator));
 }
 
 void Job::cancelReceives() {
   for (Transfer &transfer : transfers) {
     if (!transfer.isReceive || transfer.request == MPI_REQUEST_NULL)
       continue;
-    MPI_Cancel(&transfer.request);
-    MPI_Wait(&transfer.request, MPI_STATUS_IGNORE);
+    require(MPI_Cancel(&transfer.request));
+    require(MPI_Wait(&transfer.request, MPI_STATUS_IGNORE));
   }
 }
 
@@ -308,24 +347,26 @@ void Job::drain() {
     int isThere = 0, bytes = 0;
     MPI_Message message;
     MPI_Status status;
-    MPI_Improbe(MPI_ANY_SOURCE, MPI_ANY_TAG, communicator, &isThere, &message,
-                &status);
+    require(MPI_Improbe(MPI_ANY_SOURCE, MPI_ANY_TAG, communicator, &isThere,
+                        &message, &status));
     if (isThere) {
-      MPI_Get_count(&status, MPI_BYTE, &bytes);
+      require(MPI_Get_count(&status, MPI_BYTE, &bytes));
       std::vector<char> unused(bytes);
-      MPI_Mrecv(unused.data(), bytes, MPI_BYTE, &message, MPI_STATUS_IGNORE);
+      require(MPI_Mrecv(unused.data(), bytes, MPI_BYTE, &message,
+                        MPI_STATUS_IGNORE));
     }
+    // What can't be sent any more is of the run that has failed.
     std::string error;
     if (!hasSent && test(error)) {
       hasSent = true;
-      MPI_Ibarrier(communicator, &barrier);
+      require(MPI_Ibarrier(communicator, &barrier));
     }
     if (hasSent)
-      MPI_Test(&barrier, &isOver, MPI_STATUS_IGNORE);
+      require(MPI_Test(&barrier, &isOver, MPI_STATUS_IGNORE));
   }
   MPI_Comm next;
-  MPI_Comm_dup(communicator, &next);
-  MPI_Comm_free(&communicator);
+  require(MPI_Comm_dup(communicator, &next));
+  require(MPI_Comm_free(&communicator));
   communicator = next;
 }
 

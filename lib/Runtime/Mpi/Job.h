@@ -61,6 +61,7 @@ private:
     bool isReceive;
   };
 
+  void begin(Transfer &transfer, int code);
   void send(int64_t peer, const char *data, int64_t bytes, int tag);
   void receive(int64_t peer, char *data, int64_t bytes, int tag);
   /// Whether all transfers are done, which then are forgotten; the error of MPI
@@ -78,6 +79,8 @@ private:
   MPI_Comm communicator = MPI_COMM_NULL;
   int self = 0, count = 1, localSelf = 0, localCount = 1;
   std::vector<Transfer> transfers;
+  /// Why one of them could not begin.
+  std::string fault;
   /// Of the agreement, which may outlive the call.
   MPI_Request agreement = MPI_REQUEST_NULL;
   int vote = 0, winner = 0;

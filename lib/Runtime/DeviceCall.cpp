@@ -17,9 +17,9 @@ using namespace mlir::tofu;
 /// Words of a memref descriptor: allocated, aligned, offset, sizes, strides.
 static int64_t numDescriptorWords(int64_t rank) { return 3 + 2 * rank; }
 
-DeviceCall::DeviceCall(const TofuBackend &backend, TofuContext *context,
-                       const Signature &program)
-    : backend(backend), context(context) {
+DeviceCall::DeviceCall(const TofuBackend &backend, TofuWorld *world,
+                       TofuContext *context, const Signature &program)
+    : backend(backend), world(world), context(context) {
   layOutResults(program);
 }
 
@@ -27,6 +27,8 @@ DeviceCall::~DeviceCall() {
   for (void *pointer : memory)
     backend.release(context, pointer);
 }
+
+Failure DeviceCall::getFailure() const { return Failure{backend.error(world)}; }
 
 /// The struct of the results, laid out as C does.
 void DeviceCall::layOutResults(const Signature &program) {
@@ -61,8 +63,8 @@ MaybeFailure DeviceCall::addArgument(const Port &port,
   memory.push_back(data);
   if (port.isDonated)
     donated.push_back({data, &shard});
-  else
-    backend.copyIn(context, data, shard.getData(), shard.getNumBytes());
+  else if (!backend.copyIn(context, data, shard.getData(), shard.getNumBytes()))
+    return getFailure();
 
   int64_t address = reinterpret_cast<intptr_t>(data);
   const std::vector<int64_t> &sizes = shard.getShape();
@@ -74,12 +76,14 @@ MaybeFailure DeviceCall::addArgument(const Port &port,
   return std::nullopt;
 }
 
-void DeviceCall::prepare() {
+MaybeFailure DeviceCall::prepare() {
   for (const Donated &argument : donated)
-    backend.copyIn(context, argument.memory, argument.shard->getData(),
-                   argument.shard->getNumBytes());
+    if (!backend.copyIn(context, argument.memory, argument.shard->getData(),
+                        argument.shard->getNumBytes()))
+      return getFailure();
   if (packed.empty())
     pack();
+  return std::nullopt;
 }
 
 void DeviceCall::pack() {
@@ -115,19 +119,18 @@ OrFailure<HostTensor> DeviceCall::copyMemref(const int64_t *words,
   const char *data =
       reinterpret_cast<const char *>(words[1]) + words[2] * bytes;
 
-  // The innermost contiguous part in one piece, the rest index by index.
-  size_t outer = rank;
-  int64_t run = 1;
-  while (outer > 0 && (strides[outer - 1] == run || sizes[outer - 1] == 1))
-    run *= sizes[--outer];
-  for (int64_t i = 0; i < tensor->getNumElements(); i += run) {
-    std::vector<int64_t> index = tensor->getIndex(i);
-    int64_t offset = 0;
-    for (size_t dim = 0; dim < outer; ++dim)
-      offset += index[dim] * strides[dim];
-    backend.copyOut(context, tensor->getData() + i * bytes,
-                    data + offset * bytes, run * bytes);
+  // Dims of size 1 may be more than backends take.
+  std::vector<int64_t> packedSizes, packedStrides;
+  for (size_t dim = 0; dim < rank; ++dim) {
+    if (sizes[dim] == 1)
+      continue;
+    packedSizes.push_back(sizes[dim]);
+    packedStrides.push_back(strides[dim]);
   }
+  if (!backend.packOut(context, tensor->getData(), data, bytes,
+                       packedSizes.size(), packedSizes.data(),
+                       packedStrides.data()))
+    return getFailure();
   return tensor;
 }
 

@@ -115,7 +115,7 @@ MaybeFailure Session::start(const ExecutionOptions &execution) {
   for (int64_t device = 0; device < program.numDevices; ++device) {
     TofuContext *context = backend.context(world, device);
     calls.push_back(
-        context ? std::make_unique<DeviceCall>(backend, context, program)
+        context ? std::make_unique<DeviceCall>(backend, world, context, program)
                 : nullptr);
   }
   lastSeconds.resize(calls.size());
@@ -198,9 +198,12 @@ void Session::runDevice(TofuContext *context, int64_t device, void *user) {
 }
 
 MaybeFailure Session::runOnce(const std::string &tool) {
-  for (auto &call : calls)
-    if (call)
-      call->prepare();
+  for (auto &call : calls) {
+    if (!call)
+      continue;
+    if (MaybeFailure failure = call->prepare())
+      return failure;
+  }
   TofuStatus status = backend.run(world, runDevice, this);
   if (status == TOFU_STUCK) {
     // Another process may say it.

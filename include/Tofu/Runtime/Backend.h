@@ -31,7 +31,7 @@ extern "C" {
 #endif
 
 /** Changes whenever a struct of this file does. */
-#define TOFU_BACKEND_VERSION 6
+#define TOFU_BACKEND_VERSION 7
 
 /** k devices that run one program together. */
 typedef struct TofuWorld TofuWorld;
@@ -132,11 +132,18 @@ typedef struct TofuBackend {
   void *(*allocate)(TofuContext *context, int64_t bytes);
   void (*release)(TofuContext *context, void *memory);
 
-  /** Copies between host and device memory, done when they return. */
-  void (*copyIn)(TofuContext *context, void *device, const void *host,
-                 int64_t bytes);
-  void (*copyOut)(TofuContext *context, void *host, const void *device,
-                  int64_t bytes);
+  /** Copies between host and device memory, done when they return; not for use
+   *  during a run. 0 if one fails: `error` says why. */
+  int8_t (*copyIn)(TofuContext *context, void *device, const void *host,
+                   int64_t bytes);
+  int8_t (*copyOut)(TofuContext *context, void *host, const void *device,
+                    int64_t bytes);
+  /** The same of a tensor whose first element is at `device`: to the host,
+   * where elements lie one after the other, the last dim innermost. Strides are
+   * in elements, of 1, 2, 4, 8 or 16 bytes; there are up to 32 dims. */
+  int8_t (*packOut)(TofuContext *context, void *host, const void *device,
+                    int64_t elementBytes, int64_t rank, const int64_t *sizes,
+                    const int64_t *strides);
 
   /** Waits for the work on all streams of the device; for use within a body. */
   void (*synchronize)(TofuContext *context);

@@ -23,7 +23,7 @@ using ProgramEntry = void (*)(void **arguments);
 /// the compiled program takes.
 class DeviceCall {
 public:
-  DeviceCall(const TofuBackend &backend, TofuContext *context,
+  DeviceCall(const TofuBackend &backend, TofuWorld *world, TofuContext *context,
              const Signature &program);
   ~DeviceCall();
   DeviceCall(const DeviceCall &) = delete;
@@ -35,7 +35,7 @@ public:
   MaybeFailure addArgument(const Port &port, const HostTensor &shard);
 
   /// Makes everything ready for a call.
-  void prepare();
+  MaybeFailure prepare();
 
   /// Calls the program, on the device's thread.
   void run(ProgramEntry entry) { entry(packed.data()); }
@@ -54,12 +54,15 @@ private:
     const HostTensor *shard;
   };
 
+  /// What the backend says of a copy that failed.
+  Failure getFailure() const;
   void layOutResults(const Signature &program);
   void pack();
   OrFailure<HostTensor> copyMemref(const int64_t *words,
                                    const Port &port) const;
 
   const TofuBackend &backend;
+  TofuWorld *world;
   TofuContext *context;
   std::vector<void *> memory;
   std::vector<Donated> donated;

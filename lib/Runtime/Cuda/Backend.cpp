@@ -742,31 +742,49 @@ static void releaseInput(TofuContext *context, void *memory) {
     (void)device.release(memory);
 }
 
-/// Of copies between runs, when devices wait for no others. One that fails
-/// shows in the next run: the GPU's errors stay.
-static cuda::CopyProgress makeProgress() {
-  return {[](cudaError_t error) { return error == cudaSuccess; },
-          [](cudaEvent_t event) {
-            return cudaEventSynchronize(event) == cudaSuccess;
+/// Of copies between runs, when devices wait for no others.
+static cuda::CopyProgress makeProgress(Device &device, const char *what) {
+  auto check = [&device, what](cudaError_t error) {
+    return device.check(error, nullptr, what);
+  };
+  return {check, [check](cudaEvent_t event) {
+            return check(cudaEventSynchronize(event));
           }};
 }
 
-static void copyIn(TofuContext *context, void *memory, const void *host,
-                   int64_t bytes) {
+static int8_t copyIn(TofuContext *context, void *memory, const void *host,
+                     int64_t bytes) {
   Device &device = getDevice(context);
-  device.select();
-  cuda::CopyProgress progress = makeProgress();
-  device.staging.copyIn(memory, host, bytes, device.streams[TOFU_COMPUTE],
-                        progress);
-  device.staging.wait(progress);
+  cuda::CopyProgress progress = makeProgress(device, "a copy to the device");
+  return progress.check(device.select()) &&
+         device.staging.copyIn(memory, host, bytes,
+                               device.streams[TOFU_COMPUTE], progress) &&
+         device.staging.wait(progress);
 }
 
-static void copyOut(TofuContext *context, void *host, const void *memory,
-                    int64_t bytes) {
+static int8_t copyOut(TofuContext *context, void *host, const void *memory,
+                      int64_t bytes) {
   Device &device = getDevice(context);
-  device.select();
-  device.staging.copyOut(host, memory, bytes, device.streams[TOFU_COMPUTE],
-                         makeProgress());
+  cuda::CopyProgress progress = makeProgress(device, "a copy to the host");
+  return progress.check(device.select()) &&
+         device.staging.copyOut(host, memory, bytes,
+                                device.streams[TOFU_COMPUTE], progress);
+}
+
+static int8_t packOut(TofuContext *context, void *host, const void *memory,
+                      int64_t elementBytes, int64_t rank, const int64_t *sizes,
+                      const int64_t *strides) {
+  Device &device = getDevice(context);
+  if (rank > kMaxRank)
+    return device.fail(nullptr, "a tensor has too many dims");
+  cuda::Copy copy = cuda::makeCopy(View::packed(host, rank, sizes),
+                                   View::strided(memory, rank, sizes, strides));
+  if (cuda::isContiguous(copy.region))
+    return copyOut(context, host, memory, copy.region.volume * elementBytes);
+  cuda::CopyProgress progress = makeProgress(device, "a copy to the host");
+  return progress.check(device.select()) &&
+         device.staging.packOut(copy, elementBytes,
+                                device.streams[TOFU_COMPUTE], progress);
 }
 
 static void reset(TofuContext *context) {
@@ -825,6 +843,7 @@ static TofuBackend makeBackend() {
   backend.release = releaseInput;
   backend.copyIn = copyIn;
   backend.copyOut = copyOut;
+  backend.packOut = packOut;
   backend.synchronize = synchronize;
   backend.reset = reset;
   backend.resetStats = resetStats;

@@ -8,12 +8,15 @@
 //
 // A GPU copies from and to pinned memory of the host without waiting, and no
 // other. All data go by way of two chunks of it: while the GPU copies one of
-// them the host copies the other.
+// them the host copies the other. Elements with gaps between them a kernel
+// packs into chunks, which GPUs can write to.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef TOFU_LIB_RUNTIME_CUDA_STAGING_H
 #define TOFU_LIB_RUNTIME_CUDA_STAGING_H
+
+#include "Kernels.h"
 
 #include <cstdint>
 #include <cuda_runtime_api.h>
@@ -42,6 +45,9 @@ public:
   /// When it returns, the copy is done.
   bool copyOut(void *to, const void *from, int64_t bytes, cudaStream_t stream,
                const CopyProgress &progress);
+  /// The same of a copy to where elements lie one after the other.
+  bool packOut(const Copy &copy, int64_t elementBytes, cudaStream_t stream,
+               const CopyProgress &progress);
   /// Waits for all copies.
   bool wait(const CopyProgress &progress);
 
@@ -52,11 +58,18 @@ private:
     cudaEvent_t copied = nullptr;
   };
 
+  /// What fits into a chunk, and how it gets there.
+  struct Part {
+    int64_t bytes;
+    std::function<cudaError_t(void *chunk)> copy;
+  };
+
+  /// Brings parts to the host, one after the other.
+  bool copyParts(void *to, int64_t numParts,
+                 const std::function<Part(int64_t)> &getPart,
+                 cudaStream_t stream, const CopyProgress &progress);
   /// The next one, which the GPU needs no more; null if the copy must end.
   Chunk *take(const CopyProgress &progress);
-  bool copy(const Chunk &chunk, void *to, const void *from, int64_t bytes,
-            cudaStream_t stream, const CopyProgress &progress);
-
   Chunk chunks[2];
   int last = 0;
 };

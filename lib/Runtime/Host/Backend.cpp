@@ -309,6 +309,25 @@ static void release(TofuContext *context, void *memory) {
   context->memory.release(memory);
 }
 
+static int8_t copyBetween(TofuContext *context, void *to, const void *from,
+                          int64_t bytes) {
+  copyMemory(context, to, from, bytes);
+  return true;
+}
+
+static int8_t packOut(TofuContext *context, void *to, const void *from,
+                      int64_t elementBytes, int64_t rank, const int64_t *sizes,
+                      const int64_t *strides) {
+  if (rank > kMaxRank) {
+    context->world->fail(context->device, nullptr,
+                         "a tensor has too many dims");
+    return false;
+  }
+  host::copy(View::packed(to, rank, sizes),
+             View::strided(from, rank, sizes, strides), elementBytes);
+  return true;
+}
+
 static void synchronize(TofuContext *context) {}
 
 static void reset(TofuContext *context) { context->memory.releaseProgram(); }
@@ -432,8 +451,9 @@ const TofuBackend &host::getHostBackend() {
       getError,
       allocate,
       release,
-      copyMemory,
-      copyMemory,
+      copyBetween,
+      copyBetween,
+      packOut,
       synchronize,
       reset,
       resetStats,

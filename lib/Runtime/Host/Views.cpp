@@ -44,6 +44,23 @@ View View::ofMemref(int64_t rank, const void *descriptor,
   return view;
 }
 
+View View::strided(const void *data, int64_t rank, const int64_t *sizes,
+                   const int64_t *strides) {
+  View view;
+  view.data = static_cast<char *>(const_cast<void *>(data));
+  view.rank = rank;
+  std::copy_n(sizes, rank, view.sizes);
+  std::copy_n(strides, rank, view.strides);
+  return view;
+}
+
+View View::packed(void *data, int64_t rank, const int64_t *sizes) {
+  int64_t strides[kMaxRank], stride = 1;
+  for (int64_t dim = rank; dim-- > 0; stride *= sizes[dim])
+    strides[dim] = stride;
+  return strided(data, rank, sizes, strides);
+}
+
 View View::ofBox(char *data, const Box &box) {
   View view;
   view.data = data;

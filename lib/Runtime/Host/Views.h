@@ -34,6 +34,12 @@ struct View {
   static View ofMemref(int64_t rank, const void *descriptor,
                        int64_t elementBytes);
 
+  /// A tensor of up to kMaxRank dims; strides in elements.
+  static View strided(const void *data, int64_t rank, const int64_t *sizes,
+                      const int64_t *strides);
+  /// The same in memory without gaps, the last dim innermost.
+  static View packed(void *data, int64_t rank, const int64_t *sizes);
+
   /// Row-major memory that holds `box`.
   static View ofBox(char *data, const Box &box);
 

@@ -29,6 +29,11 @@ struct FakeKernel {
 /// that is captured.
 void enqueue(cudaStream_t stream, const std::function<void()> &work);
 bool isCapturing(cudaStream_t stream);
+/// The same of a copy, which may wait (delaysCopies).
+void enqueueCopy(cudaStream_t stream, const std::function<void()> &copy);
+
+/// What the next copy gives that is put on a stream.
+inline std::atomic<cudaError_t> onCopy{cudaSuccess};
 
 /// The versions of the driver, which is 0 where there is none, and of the
 /// libraries: those of the headers, unless a test says otherwise.

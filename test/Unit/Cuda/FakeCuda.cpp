@@ -223,6 +223,14 @@ void mlir::tofu::test::enqueue(cudaStream_t stream,
   work();
 }
 
+void mlir::tofu::test::enqueueCopy(cudaStream_t stream,
+                                   const std::function<void()> &copy) {
+  if (delaysCopies && !isCapturing(stream))
+    stream->delayed.push_back(copy);
+  else
+    enqueue(stream, copy);
+}
+
 /// What isn't put on a stream can't be captured, and ends a capture of the
 /// thread. With cudaStreamCaptureModeRelaxed the real one takes some of it.
 static cudaError_t checkThread() {
@@ -521,15 +529,13 @@ cudaError_t cudaFreeAsync(void *memory, cudaStream_t stream) {
 cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes,
                             cudaMemcpyKind, cudaStream_t stream) {
   using namespace mlir::tofu::test;
+  if (cudaError_t status = onCopy.exchange(cudaSuccess))
+    return status;
   if (!isPinned(to, bytes) && !isPinned(from, bytes))
     return cudaErrorInvalidValue;
   ++numHostCopies;
   mostHostBytes = std::max(mostHostBytes.load(), bytes);
-  auto copy = [=] { std::memcpy(to, from, bytes); };
-  if (delaysCopies && !isCapturing(stream))
-    stream->delayed.push_back(copy);
-  else
-    enqueue(stream, copy);
+  enqueueCopy(stream, [=] { std::memcpy(to, from, bytes); });
   return cudaSuccess;
 }
 

@@ -33,7 +33,7 @@ static void forEach(const Region &region,
 cudaError_t cuda::launchCopy(cudaStream_t stream, const Region &region,
                              void *to, const void *from, int64_t bytes) {
   ++test::numCopies;
-  test::enqueue(stream, [=] {
+  test::enqueueCopy(stream, [=] {
     forEach(region, [&](int64_t target, int64_t source) {
       std::memcpy(static_cast<char *>(to) + target * bytes,
                   static_cast<const char *>(from) + source * bytes, bytes);

@@ -100,6 +100,100 @@ TEST_F(Staged, CopiesOfRunners) {
   }
 }
 
+/// Tensors with gaps are packed by kernels, as many as there are chunks: no row
+/// or element is copied by itself. Element i of the memory is i.
+TEST_F(Staged, PacksTensors) {
+  using Dims = std::vector<int64_t>;
+  struct Case {
+    Dims sizes, strides;
+    int numCopies;
+  };
+  constexpr int64_t kMost = kChunk / 4;
+  const Case cases[] = {
+      // Columns of a matrix, and its transpose.
+      {{1000}, {7}, 1},
+      {{30, 50}, {1, 30}, 1},
+      // A box of three dims, and a broadcast one.
+      {{3, 4, 5}, {200, 10, 1}, 1},
+      {{3, 4, 5}, {0, 10, 1}, 1},
+      // Rows of which two fit into a chunk, and the last one is alone.
+      {{5, kMost / 2 - 1}, {kMost, 1}, 3},
+      // Rows that don't fit: two parts each.
+      {{3, kMost + 5}, {kMost + 9, 1}, 6},
+      {{2, 2, kMost + 5}, {2 * kMost + 30, kMost + 9, 1}, 8},
+      // Every other element of more than a chunk.
+      {{2 * kMost + 1}, {2}, 3},
+      // Nothing.
+      {{4, 0, 3}, {9, 3, 1}, 0},
+  };
+  TofuContext *context = world.context(0);
+  for (const Case &each : cases) {
+    int64_t last = 0, count = 1;
+    for (size_t dim = 0; dim < each.sizes.size(); ++dim) {
+      last += std::max<int64_t>(each.sizes[dim] - 1, 0) * each.strides[dim];
+      count *= each.sizes[dim];
+    }
+    auto *memory =
+        static_cast<int32_t *>(backend->allocate(context, 4 * (last + 1)));
+    for (int64_t i = 0; i <= last; ++i)
+      memory[i] = static_cast<int32_t>(i);
+    std::vector<int32_t> seen(count + 1, -1);
+    numCopies = 0;
+    startCounting();
+    EXPECT_TRUE(backend->packOut(context, seen.data(), memory, 4,
+                                 each.sizes.size(), each.sizes.data(),
+                                 each.strides.data()));
+    EXPECT_EQ(numCopies, each.numCopies);
+    EXPECT_EQ(numHostCopies, 0);
+    Dims index(each.sizes.size());
+    int64_t wrong = 0;
+    for (int64_t i = 0; i < count; ++i) {
+      int64_t offset = 0, rest = i;
+      for (size_t dim = index.size(); dim-- > 0; rest /= each.sizes[dim])
+        offset += rest % each.sizes[dim] * each.strides[dim];
+      wrong += seen[i] != offset;
+    }
+    EXPECT_EQ(wrong, 0);
+    EXPECT_EQ(seen[count], -1);
+    backend->release(context, memory);
+  }
+}
+
+/// One without gaps is copied, whatever its dims say: dims of size 1 may have
+/// any stride.
+TEST_F(Staged, PacksTensorsWithoutGaps) {
+  TofuContext *context = world.context(0);
+  std::vector<char> sent = makeBytes(48, 3), seen(48);
+  void *memory = backend->allocate(context, 48);
+  EXPECT_TRUE(backend->copyIn(context, memory, sent.data(), 48));
+  const int64_t sizes[] = {2, 1, 3}, strides[] = {3, 77, 1};
+  numCopies = 0;
+  startCounting();
+  EXPECT_TRUE(
+      backend->packOut(context, seen.data(), memory, 8, 3, sizes, strides));
+  expectCopiesOf(48);
+  EXPECT_EQ(numCopies, 0);
+  EXPECT_TRUE(seen == sent);
+  backend->release(context, memory);
+}
+
+/// A copy that fails is no result.
+TEST_F(Staged, CopiesFail) {
+  TofuContext *context = world.context(0);
+  char bytes[8] = {};
+  void *memory = backend->allocate(context, 8);
+  onCopy = cudaErrorInvalidValue;
+  EXPECT_FALSE(backend->copyIn(context, memory, bytes, 8));
+  EXPECT_EQ(world.error(),
+            "device 0: a copy to the device: an error (cudaErrorOfTest)");
+  EXPECT_EQ(world.run([](TofuContext *, int64_t) {}), TOFU_OK);
+  onCopy = cudaErrorInvalidValue;
+  EXPECT_FALSE(backend->copyOut(context, bytes, memory, 8));
+  EXPECT_EQ(world.error(),
+            "device 0: a copy to the host: an error (cudaErrorOfTest)");
+  backend->release(context, memory);
+}
+
 /// Rows of an uneven part, one after the other, as a view has them.
 TEST_F(Staged, CopiesFromOddAddresses) {
   TofuContext *context = world.context(0);

@@ -379,19 +379,40 @@ TEST_F(Copies, OfRunners) {
   std::vector<int64_t> seen(numbers.size());
   size_t bytes = 8 * numbers.size();
   void *memory = world.backend->allocate(context, bytes);
-  world.backend->copyIn(context, memory, numbers.data(), bytes);
+  EXPECT_TRUE(world.backend->copyIn(context, memory, numbers.data(), bytes));
   ASSERT_EQ(run([&](TofuContext *context) {
               launchAdd(context, nullptr, memory, memory, memory,
                         numbers.size());
             }),
             TOFU_OK)
       << world.error();
-  world.backend->copyOut(context, seen.data(), memory, bytes);
-  world.backend->copyOut(context, seen.data(), memory, 0);
+  EXPECT_TRUE(world.backend->copyOut(context, seen.data(), memory, bytes));
+  EXPECT_TRUE(world.backend->copyOut(context, seen.data(), memory, 0));
   world.backend->release(context, memory);
   int64_t wrong = 0;
   for (size_t i = 0; i < numbers.size(); ++i)
     wrong += seen[i] != 2 * numbers[i];
+  EXPECT_EQ(wrong, 0);
+}
+
+/// The transpose of a matrix that has gaps between its rows: more than two
+/// chunks of it.
+TEST_F(Copies, OfTensorsWithGaps) {
+  TofuContext *context = world.context(0);
+  const int64_t rows = 1030, columns = 1021, row = 1024;
+  const std::vector<int64_t> numbers = makeNumbers(rows * row, 17);
+  std::vector<int64_t> seen(rows * columns);
+  void *memory = world.backend->allocate(context, 8 * numbers.size());
+  EXPECT_TRUE(world.backend->copyIn(context, memory, numbers.data(),
+                                    8 * numbers.size()));
+  const int64_t sizes[] = {columns, rows}, strides[] = {1, row};
+  EXPECT_TRUE(world.backend->packOut(context, seen.data(), memory, 8, 2, sizes,
+                                     strides));
+  world.backend->release(context, memory);
+  int64_t wrong = 0;
+  for (int64_t i = 0; i < columns; ++i)
+    for (int64_t j = 0; j < rows; ++j)
+      wrong += seen[i * rows + j] != numbers[j * row + i];
   EXPECT_EQ(wrong, 0);
 }
 

@@ -46,6 +46,7 @@ CHECKS = {
     "dynamic_mixed_sizes": {"inputs": ["6x8xf32=random:1", "random:2", "6xf32=random:3"]},
     # Kernels: what matters is how they are made, not how much is cut.
     "gpu_elementwise": {"devices": (1, 4)},
+    "gpu_neighbours": {"devices": (1, 4)},
     "gpu_reductions:rows": {"devices": (1, 4)},
     "gpu_reductions:columns": {"devices": (1, 4)},
     "gpu_long_reductions": {"devices": (1, 4)},
@@ -166,7 +167,7 @@ class Kit:
 
     def copy(self):
         os.makedirs(self.folder, exist_ok=True)
-        for name in ("bin", "lib", "bundles", "expected", "programs"):
+        for name in ("bin", "lib", "bundles", "expected", "models", "programs"):
             shutil.rmtree(os.path.join(self.folder, name), ignore_errors=True)
             os.mkdir(os.path.join(self.folder, name))
         for file in ("run-on-gpu.sh", "run_on_gpu.py"):
@@ -222,6 +223,19 @@ class Kit:
         for run in self.runs[first:]:
             run.update(options=options, expected=expected)
 
+    def add_model(self, program):
+        """A program whose inputs and results come from elsewhere, in a folder beside it."""
+        name = os.path.splitext(os.path.basename(program))[0]
+        data = os.path.splitext(program)[0] + ".data"
+        if not os.path.isdir(data):
+            fail(f"there is no {data} with in_000.npy and out_000.npy, and so on")
+        shutil.copytree(data, os.path.join(self.folder, "models", name))
+        inputs, expected = (sorted(f"models/{name}/{os.path.basename(path)}" for path in glob.glob(f"{data}/{kind}_*.npy"))
+                            for kind in ("in", "out"))
+        for devices in DEVICES:
+            self.add_bundles(name, program, devices, {
+                "kind": "check", "options": ["--input=@" + path for path in inputs], "expected": expected})
+
     def write_program(self, name, text):
         program = os.path.join(self.folder, "programs", name + ".mlir")
         with open(program, "w") as file:
@@ -246,6 +260,8 @@ class Kit:
         for name, check in CHECKS.items():
             if not self.options.checks or name in self.options.checks.split(","):
                 self.add_check(name, check)
+        for program in filter(None, self.options.models.split(",")):
+            self.add_model(program)
         self.add_failure("failed_assertion", ASSERTION, ["--input=random:0"])
         gemm, elements = self.options.gemm_size, self.options.elements
         images, channels = self.options.images, self.options.channels
@@ -485,6 +501,8 @@ def main():
     parser.add_argument("--backend", default="cuda", help="another backend than cuda, to try a kit on the host")
     parser.add_argument("--chips", default=",".join(CHIPS), help="chips that the kit is for")
     parser.add_argument("--checks", default="", help="only these programs, to try a kit")
+    parser.add_argument("--models", default="", help="further programs to check, MODEL.mlir,..., with their inputs "
+                        "and results beside them: MODEL.data/in_000.npy, out_000.npy, and so on")
     parser.add_argument("--gemm-size", type=int, default=8192)
     parser.add_argument("--elements", type=int, default=2**28)
     parser.add_argument("--images", type=int, default=64)

@@ -26,6 +26,7 @@ struct Runtime {
   TOFU_FUNCTION(free, tofuFree);
   TOFU_FUNCTION(global, tofuGlobal);
   TOFU_FUNCTION(constant, tofuConstant);
+  TOFU_FUNCTION(deviceId, tofuDeviceId);
   TOFU_FUNCTION(stream, tofuStream);
   TOFU_FUNCTION(record, tofuRecord);
   TOFU_FUNCTION(wait, tofuWait);

@@ -14,6 +14,7 @@
 
 #include "gtest/gtest.h"
 
+#include <cstring>
 #include <memory>
 
 using namespace mlir::tofu::test;
@@ -294,6 +295,70 @@ TEST_F(Repeated, Collectives) {
   EXPECT_EQ(calls[0].calls, 2) << getNotice();
   EXPECT_EQ(calls[1].calls, 2);
   EXPECT_EQ(getNotice(), "");
+}
+
+/// Parts of two words and of one, which all get: GPUs copy what a graph of
+/// another one has allocated, or send it.
+TEST_F(Repeated, UnevenCollectives) {
+  open(2, 16);
+  for (int64_t input : {1, 20, 300, 4000}) {
+    const int64_t first[] = {input, 2 * input}, second[] = {5 * input, -1};
+    ASSERT_EQ(
+        run(
+            [](TofuContext *context, Call &call) {
+              const Runtime &runtime = getRuntime();
+              static const int64_t gather[] = {TOFU_TABLE_VERSION,
+                                               TOFU_ALL_GATHER,
+                                               TOFU_COMBINE_NONE,
+                                               TOFU_I64,
+                                               1,
+                                               2,
+                                               1,
+                                               1,
+                                               /*families=*/0,
+                                               0,
+                                               /*addends=*/0,
+                                               0,
+                                               /*slots=*/0,
+                                               0,
+                                               /*from=*/0,
+                                               2,
+                                               2,
+                                               3,
+                                               /*to=*/0,
+                                               3,
+                                               0,
+                                               3};
+              int64_t count = runtime.deviceId(context) ? 1 : 2;
+              TofuStream *other = runtime.stream(context, TOFU_COMMUNICATION);
+              auto *part = static_cast<char *>(runtime.alloc(context, 16)),
+                   *all = static_cast<char *>(runtime.alloc(context, 24));
+              launchAdd(context, nullptr, part, call.input, call.input, count,
+                        kLong / 4);
+              runtime.record(context, nullptr, 0);
+              runtime.wait(context, other, 0);
+              int64_t from[] = {0, 0, 0, count, 1}, to[] = {0, 0, 0, 3, 1};
+              std::memcpy(from + 1, &part, 8);
+              std::memcpy(to + 1, &all, 8);
+              runtime.collective(context, other, gather, "here", 1, from, 1,
+                                 to);
+              runtime.record(context, other, 1);
+              call.result = runtime.alloc(context, 8);
+              runtime.wait(context, nullptr, 1);
+              launchAdd(context, nullptr, call.result, all, all + 8);
+              launchAdd(context, nullptr, call.result, call.result, all + 16);
+              runtime.free(context, part);
+              runtime.free(context, all);
+            },
+            {first, second}),
+        TOFU_OK)
+        << world->error();
+    for (int64_t device : {0, 1})
+      EXPECT_EQ(getResult(device), 16 * input);
+    EXPECT_EQ(world->memory(0).programBytes, 8);
+  }
+  EXPECT_EQ(calls[0].calls, 2) << getNotice();
+  EXPECT_EQ(calls[1].calls, 2);
 }
 
 /// Devices without collectives each have a graph.

@@ -368,9 +368,11 @@ void cudnnGetLastErrorString(char *message, size_t size) {
 }
 /// A handle holds the stream that it was given.
 cudnnStatus_t cudnnCreate(cudnnHandle_t *handle) {
+  if (fake.onCreate != CUDNN_STATUS_SUCCESS)
+    return fake.onCreate;
   *handle = reinterpret_cast<cudnnHandle_t>(new cudaStream_t());
-  count(fake.numHandles, fake.onCreate == CUDNN_STATUS_SUCCESS);
-  return fake.onCreate;
+  count(fake.numHandles, 1);
+  return CUDNN_STATUS_SUCCESS;
 }
 cudnnStatus_t cudnnDestroy(cudnnHandle_t handle) {
   delete reinterpret_cast<cudaStream_t *>(handle);

@@ -319,13 +319,16 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event,
                                 unsigned) {
   if (!event)
     return cudaErrorInvalidResourceHandle;
+  // Several devices may wait for it at the same time.
+  std::shared_ptr<Replay> running;
   {
     Lock lock(captureMutex);
     if (stream->capture || event->capture)
       return waitInCapture(stream, event);
+    running = event->running;
   }
   copyDelayed(event->delaying);
-  finish(event->running);
+  finish(running);
   return cudaSuccess;
 }
 

@@ -278,7 +278,18 @@ private:
       return once || cost <= cheapCost;
     if (isFreeToRepeat(producer))
       return true;
-    return once && map.isIdentity() && canStandIn(producer, consumer);
+    return once && map.isIdentity() && !vanishes(consumer) &&
+           canStandIn(producer, consumer);
+  }
+
+  /// True if all that reads the result will read through the operation instead,
+  /// such as a widening: what it reads needn't be written twice.
+  static bool vanishes(linalg::GenericOp op) {
+    return isFreeToRepeat(op) &&
+           llvm::all_of(op->getUsers(), [&](Operation *user) {
+             return isa<linalg::GenericOp>(user) &&
+                    user->getBlock() == op->getBlock();
+           });
   }
 
   /// True if reading through `producer` is as fast as reading its result:

@@ -104,6 +104,45 @@ func.func @stands_in(%a: tensor<4x8xf32>, %e: tensor<4x8xf32>) -> (tensor<4x8xf3
   return %0, %1 : tensor<4x8xf32>, tensor<4x8xf32>
 }
 
+// Unless that only widens it: those that read that will read what it reads.
+// CHECK-LABEL: func.func @widens
+// CHECK:         %[[E:.*]] = linalg.generic
+// CHECK:           math.exp
+// CHECK:         %[[S:.*]] = linalg.generic {{.*}} ins(%[[E]] : tensor<4x8xbf16>)
+// CHECK:           arith.extf
+// CHECK:         linalg.generic {{.*}} ins(%[[E]], %[[S]] : tensor<4x8xbf16>, tensor<4xf32>)
+// CHECK:           arith.extf
+// CHECK:           arith.mulf
+// CHECK-NOT:     linalg.generic
+// CHECK:         return %{{.*}}, %[[E]]
+func.func @widens(%a: tensor<4x8xbf16>, %e: tensor<4x8xbf16>, %f: tensor<4x8xf32>, %g: tensor<4xf32>) -> (tensor<4x8xf32>, tensor<4x8xbf16>) {
+  %0 = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%a : tensor<4x8xbf16>) outs(%e : tensor<4x8xbf16>) {
+  ^bb0(%x: bf16, %o: bf16):
+    %y = math.exp %x : bf16
+    linalg.yield %y : bf16
+  } -> tensor<4x8xbf16>
+  %1 = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%0 : tensor<4x8xbf16>) outs(%f : tensor<4x8xf32>) {
+  ^bb0(%x: bf16, %o: f32):
+    %y = arith.extf %x : bf16 to f32
+    linalg.yield %y : f32
+  } -> tensor<4x8xf32>
+  %2 = linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "reduction"]}
+      ins(%1 : tensor<4x8xf32>) outs(%g : tensor<4xf32>) {
+  ^bb0(%x: f32, %o: f32):
+    %y = arith.addf %o, %x : f32
+    linalg.yield %y : f32
+  } -> tensor<4xf32>
+  %3 = linalg.generic {indexing_maps = [#id, #row, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%1, %2 : tensor<4x8xf32>, tensor<4xf32>) outs(%f : tensor<4x8xf32>) {
+  ^bb0(%x: f32, %s: f32, %o: f32):
+    %y = arith.mulf %x, %s : f32
+    linalg.yield %y : f32
+  } -> tensor<4x8xf32>
+  return %3, %0 : tensor<4x8xf32>, tensor<4x8xbf16>
+}
+
 // Numbers that are the same everywhere and repeated inputs become one.
 // CHECK-LABEL: func.func @inputs
 // CHECK-SAME:    %[[A:[a-z0-9]+]]: tensor<4x8xf32>

@@ -166,10 +166,10 @@ def FuseElementwise : Pass<"tofu-fuse-elementwise", "::mlir::func::FuncOp"> {
   let description = [{
     A producer goes into its consumer if no work is repeated by it but what is
     nearly free: the consumer is its only user and reads each element once, or
-    the producer is cheap. A producer that only repeats elements goes into each
-    of its users. Where the first user reads just what the producer computes, the
-    fused operation gives both results. Inputs that are the same number
-    everywhere become scalars. A result of a generic that another one only writes
+    the producer is cheap. A producer that only repeats elements, or widens them,
+    goes into each of its users. Where the first user reads just what the producer
+    computes, the fused operation gives both results, unless that user is such a
+    producer itself. Inputs that are the same number everywhere become scalars. A result of a generic that another one only writes
     over is a `tensor.empty` there, so that it keeps nothing alive.
 
     With `rows`, operations that one kernel will do row by row

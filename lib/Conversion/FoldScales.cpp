@@ -226,8 +226,9 @@ static std::optional<unsigned> getBiasInput(const Scaling &scaling) {
   return isInOrder ? std::optional(input) : std::nullopt;
 }
 
-/// True if there is less to scale then, or nothing, and no type that is too
-/// short for it.
+/// True if there is less to scale then, or nothing. What is scaled would be
+/// rounded to a short type once more; what is only added is rounded as often,
+/// or less.
 static bool isWorthIt(const Scaling &scaling) {
   ContractOp contract = scaling.contract;
   linalg::GenericOp reader = scaling.reader;
@@ -239,8 +240,11 @@ static bool isWorthIt(const Scaling &scaling) {
       [&](Value value) { return getElementTypeOrSelf(value) == element; });
   bool isLess = scaled.hasStaticShape() && out.hasStaticShape() &&
                 scaled.getNumElements() < out.getNumElements();
-  return areSame && (element.isF32() || element.isF64()) &&
-         (scaling.hasScale() ? isLess : getBiasInput(scaling).has_value());
+  if (!areSame)
+    return false;
+  return scaling.hasScale()
+             ? isLess && (element.isF32() || element.isF64())
+             : isa<FloatType>(element) && getBiasInput(scaling).has_value();
 }
 
 /// Follows the contraction that `operand` of the reader is the result of;

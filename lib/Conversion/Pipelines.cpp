@@ -35,15 +35,26 @@ static void addEpiloguePasses(OpPassManager &functions,
   functions.addPass(createFuseEpilogues());
 }
 
+/// What kernels of rows would compute again may be an epilogue, and so comes
+/// after those.
+static void addRowPasses(OpPassManager &functions,
+                         FuseElementwiseOptions fusion) {
+  fusion.rows = true;
+  functions.addPass(createFuseElementwise(fusion));
+  functions.addPass(createCanonicalizerPass());
+  functions.addPass(createCSEPass());
+}
+
 /// On tensors: one function, few and large operations, contractions set apart.
-/// Contractions come before fusion, which would hide them; their epilogues
-/// after it, which makes one operation of each.
+/// Contractions come before fusion, which would hide them; for GPUs their
+/// epilogues after it, which makes one operation of each, and then what kernels
+/// of rows compute again.
 ///
 /// The options say what kernels and the library are good at.
 static void addTensorPasses(OpPassManager &pm,
                             const RaiseContractionsOptions &raising,
                             const FuseElementwiseOptions &fusion,
-                            bool fusesEpilogues) {
+                            bool isForGpu) {
   // Canonicalizing would take padding that shifts for nothing.
   pm.addPass(createInlinerPass({}, [](OpPassManager &) {}));
   pm.addPass(createSymbolDCEPass());
@@ -59,8 +70,10 @@ static void addTensorPasses(OpPassManager &pm,
   functions.addPass(createFuseElementwise(fusion));
   functions.addPass(createCanonicalizerPass());
   functions.addPass(createCSEPass());
-  if (fusesEpilogues)
+  if (isForGpu) {
     addEpiloguePasses(functions, fusion);
+    addRowPasses(functions, fusion);
+  }
   functions.addPass(createUnshareEmpties());
 }
 
@@ -140,7 +153,7 @@ void tofu::buildTofuToHostPipeline(OpPassManager &pm,
                                    const TofuToHostOptions &options) {
   RaiseContractionsOptions raising;
   raising.minWork = options.minContractionWork;
-  addTensorPasses(pm, raising, {}, /*fusesEpilogues=*/false);
+  addTensorPasses(pm, raising, {}, /*isForGpu=*/false);
   addBufferPasses(pm);
   addOutliningPasses(pm, {});
   pm.addNestedPass<func::FuncOp>(createLowerKernels({options.reassociate}));
@@ -174,12 +187,11 @@ void tofu::buildTofuToGpuPipeline(OpPassManager &pm,
   raising.minWork = options.minContractionWork;
   raising.depthwise = true;
   FuseElementwiseOptions fusion;
-  fusion.rows = true;
   fusion.reassociate = options.reassociate;
   OutlineKernelsOptions outlining;
   outlining.rows = true;
   outlining.reassociate = options.reassociate;
-  addTensorPasses(pm, raising, fusion, /*fusesEpilogues=*/true);
+  addTensorPasses(pm, raising, fusion, /*isForGpu=*/true);
   addBufferPasses(pm);
   addOutliningPasses(pm, outlining);
   pm.addPass(createLowerKernelsToGpu({options.reassociate}));

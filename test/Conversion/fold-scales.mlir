@@ -267,6 +267,29 @@ func.func @without_scale(%a: tensor<?x4xf32>, %w: tensor<4x6xf32>, %r: tensor<?x
   return %2, %1 : tensor<?x6xf32>, tensor<?x6xf32>
 }
 
+// Also of short floats, where nothing is scaled: the call rounds at most as often.
+// CHECK-LABEL: func.func @short_addend
+// CHECK-SAME:    %[[A:[a-z0-9]+]]: tensor<8x4xbf16>, %[[W:[a-z0-9]+]]: tensor<4x6xbf16>, %[[R:[a-z0-9]+]]: tensor<8x6xbf16>, %[[T:[a-z0-9]+]]: tensor<6xbf16>
+// CHECK-NOT:     linalg.generic
+// CHECK:         %[[X:.*]] = tofu.contract accumulate %[[A]], %[[W]] into %[[R]] bias %[[T]] maps
+// CHECK-NOT:     linalg.generic
+// CHECK:         return %[[X]]
+func.func @short_addend(%a: tensor<8x4xbf16>, %w: tensor<4x6xbf16>, %r: tensor<8x6xbf16>, %t: tensor<6xbf16>) -> tensor<8x6xbf16> {
+  %e = tensor.empty() : tensor<8x6xbf16>
+  %0 = tofu.contract %a, %w into %e
+      maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>]
+      : tensor<8x4xbf16>, tensor<4x6xbf16>, tensor<8x6xbf16> -> tensor<8x6xbf16>
+  %1 = linalg.generic {indexing_maps = [affine_map<(m, n) -> (m, n)>, affine_map<(m, n) -> (n)>, affine_map<(m, n) -> (m, n)>, affine_map<(m, n) -> (m, n)>],
+                       iterator_types = ["parallel", "parallel"]}
+      ins(%0, %t, %r : tensor<8x6xbf16>, tensor<6xbf16>, tensor<8x6xbf16>) outs(%e : tensor<8x6xbf16>) {
+  ^bb0(%x: bf16, %p: bf16, %q: bf16, %o: bf16):
+    %2 = arith.addf %x, %p : bf16
+    %3 = arith.addf %q, %2 : bf16
+    linalg.yield %3 : bf16
+  } -> tensor<8x6xbf16>
+  return %1 : tensor<8x6xbf16>
+}
+
 // Not what is read afterwards, has other dims, is scaled together with the sum,
 // depends on the result, which so has two readers, may not be written to, or is what
 // the contraction reads; nor a partial result, which is combined first.

@@ -138,9 +138,12 @@ def MoveReshapes : Pass<"tofu-move-reshapes", "::mlir::func::FuncOp"> {
   let description = [{
     A reshape between element-wise generics keeps them from being fused. The
     generic of lower rank is computed in the higher rank; its other operands are
-    reshaped instead, which is a view in the end.
+    reshaped instead, which is a view in the end. So is a `tofu.contract` whose
+    result is all that is expanded for element-wise generics, which may become its
+    epilogue, unless a loop that would be split is part of a window; and what
+    collapses its result goes behind the generic that reads it.
 
-    Before: generics and reshapes on tensors. After: the same.
+    Before: generics, contractions and reshapes on tensors. After: the same.
 
     ```mlir
     %1 = linalg.generic ... ins(%a : tensor<8xf32>) ...
@@ -157,7 +160,7 @@ def MoveReshapes : Pass<"tofu-move-reshapes", "::mlir::func::FuncOp"> {
   ];
   let dependentDialects = [
     "::mlir::affine::AffineDialect", "::mlir::linalg::LinalgDialect",
-    "::mlir::tensor::TensorDialect"
+    "::mlir::tensor::TensorDialect", "::mlir::tofu::TofuDialect"
   ];
 }
 
@@ -277,7 +280,7 @@ def FoldScales : Pass<"tofu-fold-scales", "::mlir::func::FuncOp"> {
     | done if | since |
     | --- | --- |
     | the input has fewer elements than the result, and sizes are known | that input is read and written once more, but the result isn't |
-    | all is f32, or all is f64 | a scaled input of a short type would be rounded |
+    | all is f32, or all is f64; if nothing is scaled, all is of one type of floats | a scaled input of a short type would be rounded |
     | a library may have the epilogue | otherwise a kernel stays anyway |
 
     Where one of the sums is with an input r of the result's shape, after which

@@ -176,19 +176,53 @@ unsigned tofu::countAccumulatingLoops(linalg::LinalgOp op,
   return count;
 }
 
+/// True if `outer` and `inner` are the indices of neighbouring dims of the
+/// operand without gaps between rows, or index nothing: then they are one loop
+/// whatever the sizes.
+static bool indexWithoutGaps(linalg::LinalgOp op, OpOperand &operand,
+                             unsigned outer, unsigned inner) {
+  AffineMap map = op.getMatchingIndexingMap(&operand);
+  auto type = dyn_cast<MemRefType>(operand.get().getType());
+  bool isUsed = map.isFunctionOfDim(outer) || map.isFunctionOfDim(inner);
+  if (!type || !isUsed)
+    return true;
+  ArrayRef<AffineExpr> indices = map.getResults();
+  for (size_t dim = 0; dim < indices.size(); ++dim) {
+    AffineExpr index = indices[dim];
+    if (!index.isFunctionOfDim(outer) && !index.isFunctionOfDim(inner))
+      continue;
+    // The first one must be the outer loop, right before the inner one.
+    auto isLoop = [&](size_t at, unsigned loop) {
+      return at < indices.size() &&
+             indices[at] == getAffineDimExpr(loop, op.getContext());
+    };
+    return type.getLayout().isIdentity() && isLoop(dim, outer) &&
+           isLoop(dim + 1, inner) &&
+           llvm::none_of(indices.drop_front(dim + 2), [&](AffineExpr other) {
+             return other.isFunctionOfDim(outer) ||
+                    other.isFunctionOfDim(inner);
+           });
+  }
+  return true;
+}
+
 SmallVector<SmallVector<unsigned>>
 tofu::collapseLoops(linalg::LinalgOp op, ArrayRef<unsigned> order) {
   SmallVector<int64_t> sizes = op.getStaticLoopRanges();
   SmallVector<Strides> strides;
   for (OpOperand &operand : op->getOpOperands())
     strides.push_back(getLoopStrides(op, &operand));
+  auto areOneIn = [&](OpOperand &operand, unsigned outer, unsigned inner) {
+    const Strides &known = strides[operand.getOperandNumber()];
+    if (ShapedType::isStatic(sizes[inner]) &&
+        ShapedType::isStatic(known[outer]) &&
+        ShapedType::isStatic(known[inner]))
+      return known[outer] == known[inner] * sizes[inner];
+    return indexWithoutGaps(op, operand, outer, inner);
+  };
   auto areOne = [&](unsigned outer, unsigned inner) {
-    if (ShapedType::isDynamic(sizes[inner]))
-      return false;
-    return llvm::all_of(strides, [&](const Strides &operand) {
-      return ShapedType::isStatic(operand[outer]) &&
-             ShapedType::isStatic(operand[inner]) &&
-             operand[outer] == operand[inner] * sizes[inner];
+    return llvm::all_of(op->getOpOperands(), [&](OpOperand &operand) {
+      return areOneIn(operand, outer, inner);
     });
   };
   SmallVector<SmallVector<unsigned>> groups;

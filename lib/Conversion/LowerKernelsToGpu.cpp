@@ -121,6 +121,11 @@ void KernelEmitter::emit() {
   if (plan.elementsPerThread > 1)
     inBlock = arith::MulIOp::create(builder, loc, inBlock,
                                     constant(plan.elementsPerThread));
+  if (plan.isChecked)
+    nest.setBound(
+        gridGroups.back(),
+        cast<Value>(roundDown(builder, loc, nest.getBound(gridGroups.back()),
+                              plan.elementsPerThread)));
   Value first = arith::MulIOp::create(builder, loc, block, constant(elements));
   Value element = arith::AddIOp::create(builder, loc, first, inBlock);
   Value inside =
@@ -222,6 +227,8 @@ private:
   SmallVector<Type> getSharedTypes();
   void makePartials();
   LogicalResult buildKernel(gpu::GPUFuncOp kernel, Assertions &assertions);
+  LogicalResult launchEither(SymbolTable &symbols, StringRef name);
+  LogicalResult launchKernel(SymbolTable &symbols, StringRef name);
   Value getNumBlocks();
   Value makeFlag();
   void checkFlag(Value flag, Assertions &assertions);
@@ -285,6 +292,9 @@ LogicalResult Launcher::buildKernel(gpu::GPUFuncOp kernel,
     builder.clone(*constant.getDefiningOp(), mapping);
   auto kernelOp = cast<linalg::LinalgOp>(builder.clone(*op, mapping));
   builder.setInsertionPoint(kernelOp);
+  if (plan.isChecked)
+    assumeNeighbours(builder, kernelOp, plan.nest.groups.back(),
+                     plan.elementsPerThread);
   if (plan.elementsPerThread > 1)
     assumeAlignment(builder, kernelOp, plan.nest.groups.back().back(),
                     plan.elementsPerThread);
@@ -415,10 +425,30 @@ void Launcher::checkFlag(Value flag, Assertions &assertions) {
 }
 
 LogicalResult Launcher::launch(SymbolTable &symbols, StringRef name) {
-  Assertions assertions(op);
   collectSizes();
   collectArguments();
   makePartials();
+  return plan.isChecked ? launchEither(symbols, name)
+                        : launchKernel(symbols, name);
+}
+
+/// Threads have neighbours if sizes allow for it.
+LogicalResult Launcher::launchEither(SymbolTable &symbols, StringRef name) {
+  Value haveNeighbours = createNeighbourCheck(host, op, plan.nest.groups.back(),
+                                              plan.elementsPerThread, sizes);
+  auto branch =
+      scf::IfOp::create(host, loc, haveNeighbours, /*withElseRegion=*/true);
+  host.setInsertionPoint(branch.thenYield());
+  if (failed(launchKernel(symbols, name)))
+    return failure();
+  plan.elementsPerThread = 1;
+  plan.isChecked = false;
+  host.setInsertionPoint(branch.elseYield());
+  return launchKernel(symbols, name);
+}
+
+LogicalResult Launcher::launchKernel(SymbolTable &symbols, StringRef name) {
+  Assertions assertions(op);
   SmallVector<Value> operands(arguments.getArrayRef());
   llvm::append_range(operands, partials);
   if (!assertions.empty())

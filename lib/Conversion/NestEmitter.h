@@ -70,6 +70,7 @@ public:
                                           ValueRange accumulators);
 
   Value getBound(unsigned group) const { return bounds[group]; }
+  void setBound(unsigned group, Value bound) { bounds[group] = bound; }
   /// Iteration `first` plus `more`. Addresses are that of the first plus a
   /// constant, from which LLVM sees that they are neighbours.
   void setIteration(unsigned group, Value first, int64_t more = 0);

@@ -15,6 +15,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/IR/TypeUtilities.h"
 
 using namespace mlir;
 using namespace mlir::tofu;
@@ -162,14 +163,18 @@ static void shareReductions(linalg::LinalgOp op, ArrayRef<unsigned> grid,
 }
 
 /// Whether neighbours along `group` are next to each other in `operand`, and
-/// each `width` of them begin at a multiple of their size.
+/// each `width` of them begin at a multiple of their size; as far as is known,
+/// if the rest is checked.
 static bool isAligned(linalg::LinalgOp op, OpOperand &operand,
-                      ArrayRef<unsigned> group, int64_t width) {
+                      ArrayRef<unsigned> group, int64_t width, bool isChecked) {
   auto type = cast<MemRefType>(operand.get().getType());
+  auto isMultiple = [&](int64_t number) {
+    return ShapedType::isDynamic(number) ? isChecked : number % width == 0;
+  };
   SmallVector<int64_t> memoryStrides;
   int64_t offset;
   if (failed(type.getStridesAndOffset(memoryStrides, offset)) ||
-      ShapedType::isDynamic(offset) || offset % width != 0)
+      !isMultiple(offset))
     return false;
   SmallVector<int64_t> origin(op.getNumLoops(), 0);
   AffineMap map = op.getMatchingIndexingMap(&operand);
@@ -177,52 +182,202 @@ static bool isAligned(linalg::LinalgOp op, OpOperand &operand,
     return false;
   Strides strides = getLoopStrides(op, &operand);
   return llvm::all_of(llvm::enumerate(strides), [&](auto loop) {
-    return llvm::is_contained(group, loop.index()) || loop.value() % width == 0;
+    return llvm::is_contained(group, loop.index()) || isMultiple(loop.value());
   });
 }
 
-int64_t tofu::chooseWidth(linalg::LinalgOp op, ArrayRef<unsigned> group) {
+/// The product of the sizes of `loops` that are known, which divides that of
+/// all.
+static int64_t getKnownFactor(linalg::LinalgOp op, ArrayRef<unsigned> loops) {
+  SmallVector<int64_t> sizes = op.getStaticLoopRanges();
+  int64_t factor = 1;
+  for (unsigned loop : loops)
+    if (ShapedType::isStatic(sizes[loop]) &&
+        llvm::MulOverflow(factor, sizes[loop], factor))
+      return 1;
+  return factor;
+}
+
+/// Operands that have neighbours along `group` next to each other.
+static SmallVector<OpOperand *> getAccessed(linalg::LinalgOp op,
+                                            ArrayRef<unsigned> group) {
+  SmallVector<OpOperand *> accessed;
+  for (OpOperand &operand : op->getOpOperands())
+    if (isa<MemRefType>(operand.get().getType()) &&
+        getLoopStrides(op, &operand)[group.back()] != 0)
+      accessed.push_back(&operand);
+  return accessed;
+}
+
+int64_t tofu::chooseWidth(linalg::LinalgOp op, ArrayRef<unsigned> group,
+                          bool isChecked) {
   constexpr int64_t kAccessBytes = 16, kMost = 8;
   int64_t most = 0;
-  SmallVector<OpOperand *> accessed;
-  for (OpOperand &operand : op->getOpOperands()) {
-    auto type = dyn_cast<MemRefType>(operand.get().getType());
-    if (!type)
-      continue;
-    Strides strides = getLoopStrides(op, &operand);
-    if (!ShapedType::isStaticShape(strides))
-      return 1;
-    int64_t stride = strides[group.back()];
-    if (stride == 0)
-      continue;
+  SmallVector<OpOperand *> accessed = getAccessed(op, group);
+  for (OpOperand *operand : accessed) {
+    Type element = getElementTypeOrSelf(operand->get());
     // Others have sizes that are no powers of two.
-    if (stride != 1 || !getRuntimeType(type.getElementType()))
+    if (getLoopStrides(op, operand)[group.back()] != 1 ||
+        !getRuntimeType(element))
       return 1;
-    most = std::max(most, getElementBytes(type.getElementType()));
-    accessed.push_back(&operand);
+    most = std::max(most, getElementBytes(element));
   }
-  std::optional<int64_t> inGroup = getKnownProduct(op, group);
-  if (most == 0 || !inGroup)
+  if (most == 0)
     return 1;
+  bool isKnown = getKnownProduct(op, group).has_value();
+  int64_t factor = getKnownFactor(op, group);
   int64_t width = std::min(kAccessBytes / most, kMost);
   auto fits = [&](OpOperand *operand) {
-    return isAligned(op, *operand, group, width);
+    return isAligned(op, *operand, group, width, isChecked);
   };
-  while (width > 1 && (*inGroup % width != 0 || !llvm::all_of(accessed, fits)))
+  auto divides = [&] { return factor % width == 0 || (isChecked && !isKnown); };
+  while (width > 1 && (!divides() || !llvm::all_of(accessed, fits)))
     width /= 2;
   return std::max<int64_t>(width, 1);
 }
 
-/// How many neighbours a thread should have: those that are accessed together,
-/// where there are enough for all threads of a device.
-static int64_t chooseElementsPerThread(linalg::LinalgOp op,
-                                       const NestPlan &nest) {
-  if (nest.groups.empty() || !Assertions(op).empty())
-    return 1;
-  int64_t width = chooseWidth(op, nest.groups.back());
-  std::optional<int64_t> all =
-      getKnownProduct(op, llvm::to_vector(llvm::seq(0u, op.getNumLoops())));
-  return all && *all / width >= kManyElements ? width : 1;
+static SmallVector<unsigned> getAllLoops(linalg::LinalgOp op) {
+  return llvm::to_vector(llvm::seq(0u, op.getNumLoops()));
+}
+
+/// Sets how many neighbours a thread should have: those that are accessed
+/// together, where there are enough for all threads of a device, or where it
+/// isn't known how many there are.
+static void chooseElementsPerThread(linalg::LinalgOp op, ThreadPlan &plan) {
+  if (plan.nest.groups.empty() || !Assertions(op).empty())
+    return;
+  ArrayRef<unsigned> group = plan.nest.groups.back();
+  int64_t width = chooseWidth(op, group);
+  if (width == 1) {
+    width = chooseWidth(op, group, /*isChecked=*/true);
+    plan.isChecked = width > 1;
+  }
+  std::optional<int64_t> all = getKnownProduct(op, getAllLoops(op));
+  if (all && *all / width < kManyElements) {
+    plan.isChecked = false;
+    return;
+  }
+  plan.elementsPerThread = width;
+}
+
+//===----------------------------------------------------------------------===//
+// Neighbours that only the launch knows of
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// Where an operand's memory begins and how it is laid out.
+struct Metadata {
+  Metadata(OpBuilder &builder, Location loc, Value memory)
+      : op(memref::ExtractStridedMetadataOp::create(builder, loc, memory)),
+        offset(op.getConstifiedMixedOffset()),
+        sizes(op.getConstifiedMixedSizes()),
+        strides(op.getConstifiedMixedStrides()) {}
+
+  memref::ExtractStridedMetadataOp op;
+  OpFoldResult offset;
+  SmallVector<OpFoldResult> sizes, strides;
+};
+
+} // namespace
+
+/// The dims of the operand that loops outside of `group` go along.
+static SmallVector<unsigned> getOtherDims(linalg::LinalgOp op,
+                                          OpOperand &operand,
+                                          ArrayRef<unsigned> group) {
+  SmallVector<unsigned> dims;
+  AffineMap map = op.getMatchingIndexingMap(&operand);
+  for (auto [dim, expr] : llvm::enumerate(map.getResults()))
+    if (llvm::any_of(getAllLoops(op), [&, expr = expr](unsigned loop) {
+          return expr.isFunctionOfDim(loop) && !llvm::is_contained(group, loop);
+        }))
+      dims.push_back(dim);
+  return dims;
+}
+
+/// True if the type doesn't say all that matters for accesses together.
+static bool hasUnknowns(linalg::LinalgOp op, OpOperand &operand,
+                        ArrayRef<unsigned> group) {
+  auto type = cast<MemRefType>(operand.get().getType());
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  if (failed(type.getStridesAndOffset(strides, offset)))
+    return true;
+  return ShapedType::isDynamic(offset) ||
+         llvm::any_of(getOtherDims(op, operand, group), [&](unsigned dim) {
+           return ShapedType::isDynamic(strides[dim]);
+         });
+}
+
+Value tofu::createNeighbourCheck(OpBuilder &builder, linalg::LinalgOp op,
+                                 ArrayRef<unsigned> group, int64_t width,
+                                 ArrayRef<OpFoldResult> sizes) {
+  Location loc = op.getLoc();
+  auto constant = [&](int64_t value) -> Value {
+    return arith::ConstantIndexOp::create(builder, loc, value);
+  };
+  auto multiply = [&](ArrayRef<unsigned> loops) {
+    Value product = constant(1);
+    for (unsigned loop : loops)
+      product = builder.createOrFold<arith::MulIOp>(
+          loc, product,
+          getValueOrCreateConstantIndexOp(builder, loc, sizes[loop]));
+    return product;
+  };
+  // All of them are multiples if no bit below the width is set in any.
+  Value bits = multiply(group);
+  auto add = [&](OpFoldResult number) {
+    if (auto value = dyn_cast<Value>(number))
+      bits = arith::OrIOp::create(builder, loc, bits, value);
+  };
+  for (OpOperand *operand : getAccessed(op, group)) {
+    if (!hasUnknowns(op, *operand, group))
+      continue;
+    Metadata metadata(builder, loc, operand->get());
+    add(metadata.offset);
+    for (unsigned dim : getOtherDims(op, *operand, group))
+      add(metadata.strides[dim]);
+  }
+  Value rest = arith::AndIOp::create(builder, loc, bits, constant(width - 1));
+  Value fits = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
+                                     rest, constant(0));
+  Value areMany = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::uge,
+                                        multiply(getAllLoops(op)),
+                                        constant(width * kManyElements));
+  return arith::AndIOp::create(builder, loc, fits, areMany);
+}
+
+OpFoldResult tofu::roundDown(OpBuilder &builder, Location loc,
+                             OpFoldResult value, int64_t factor) {
+  if (getConstantIntValue(value))
+    return value;
+  Value mask = arith::ConstantIndexOp::create(builder, loc, -factor);
+  return arith::AndIOp::create(builder, loc, cast<Value>(value), mask)
+      .getResult();
+}
+
+void tofu::assumeNeighbours(OpBuilder &builder, linalg::LinalgOp op,
+                            ArrayRef<unsigned> group, int64_t width) {
+  Location loc = op.getLoc();
+  for (OpOperand *operand : getAccessed(op, group)) {
+    if (!hasUnknowns(op, *operand, group))
+      continue;
+    Metadata metadata(builder, loc, operand->get());
+    for (unsigned dim : getOtherDims(op, *operand, group))
+      metadata.strides[dim] =
+          roundDown(builder, loc, metadata.strides[dim], width);
+    // LLVM keeps what it is told of arguments, but not of sums with them.
+    int64_t bytes =
+        width * getElementBytes(getElementTypeOrSelf(operand->get()));
+    Value begin = memref::ReinterpretCastOp::create(
+        builder, loc, operand->get(), builder.getIndexAttr(0), metadata.sizes,
+        metadata.strides);
+    operand->set(memref::ReinterpretCastOp::create(
+        builder, loc,
+        memref::AssumeAlignmentOp::create(builder, loc, begin, bytes),
+        roundDown(builder, loc, metadata.offset, width), metadata.sizes,
+        metadata.strides));
+  }
 }
 
 void tofu::assumeAlignment(OpBuilder &builder, linalg::LinalgOp op,
@@ -263,6 +418,6 @@ ThreadPlan tofu::planThreads(linalg::LinalgOp op, bool reassociate) {
   plan.nest.numAccumulating = last.size();
   llvm::append_range(plan.nest.groups, last);
   if (inner.empty())
-    plan.elementsPerThread = chooseElementsPerThread(op, plan.nest);
+    chooseElementsPerThread(op, plan);
   return plan;
 }

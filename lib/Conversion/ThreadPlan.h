@@ -34,6 +34,9 @@ struct ThreadPlan {
   int64_t blocksPerElement = 1;
   /// Neighbours that one thread has; loads of all come before the first store.
   int64_t elementsPerThread = 1;
+  /// True if sizes, strides or offsets that only the launch knows say whether
+  /// it can have them (createNeighbourCheck).
+  bool isChecked = false;
 
   int64_t elementsPerBlock() const {
     return kBlockSize / threadsPerElement * elementsPerThread;
@@ -62,8 +65,25 @@ void arrangeForNeighbours(linalg::LinalgOp op,
 /// How many neighbours along `group`, which loops of `op` on buffers are as
 /// one, an access to memory takes together: a power of two that divides their
 /// number, at most 16 bytes of any operand, where all operands have them next
-/// to each other or the same for all; else 1.
-int64_t chooseWidth(linalg::LinalgOp op, ArrayRef<unsigned> group);
+/// to each other or the same for all; else 1. `isChecked`: sizes, strides and
+/// offsets that aren't known are taken for multiples of it.
+int64_t chooseWidth(linalg::LinalgOp op, ArrayRef<unsigned> group,
+                    bool isChecked = false);
+
+/// On the host, whether `width` neighbours along `group` can be accessed
+/// together, and are enough for that: what chooseWidth takes for multiples must
+/// be such. `sizes` are those of the loops.
+Value createNeighbourCheck(OpBuilder &builder, linalg::LinalgOp op,
+                           ArrayRef<unsigned> group, int64_t width,
+                           ArrayRef<OpFoldResult> sizes);
+
+/// Lets LLVM know of strides and offsets, in a kernel, what that check says.
+void assumeNeighbours(OpBuilder &builder, linalg::LinalgOp op,
+                      ArrayRef<unsigned> group, int64_t width);
+
+/// The largest multiple of `factor`, a power of two, up to `value`.
+OpFoldResult roundDown(OpBuilder &builder, Location loc, OpFoldResult value,
+                       int64_t factor);
 
 /// Lets `width` neighbours along `loop`, the last one of such a group, be
 /// accessed together by `op`, in a kernel. All memory is aligned to 16 bytes

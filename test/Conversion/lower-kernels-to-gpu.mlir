@@ -280,11 +280,10 @@ func.func @neighbours(%a: memref<2048x1024xf32>, %b: memref<2048xf32>, %c: memre
 #transposed = affine_map<(i, j) -> (j, i)>
 
 // One each where they are fewer, where one operand has them apart, where rows
-// don't begin at such a multiple, where their number isn't known, or where their
-// size is no power of two.
+// don't begin at such a multiple, or where their size is no power of two.
 // CHECK-NOT: memref.assume_alignment
 func.func @alone(%i: memref<2048x1024xi24>, %a: memref<511x1024xf32>, %b: memref<2048x1024xf32>, %c: memref<2048x1022xf32, strided<[1023, 1], offset: 4>>,
-                 %d: memref<2048x1024xf32, strided<[1024, 1], offset: 1>>, %e: memref<?x1024xf32>, %t: memref<1024x2048xf32>) {
+                 %d: memref<2048x1024xf32, strided<[1024, 1], offset: 1>>, %t: memref<1024x2048xf32>) {
   linalg.generic {indexing_maps = [#id], iterator_types = ["parallel", "parallel"]} outs(%a : memref<511x1024xf32>) {
   ^bb0(%o: f32):
     %r = arith.negf %o : f32
@@ -309,10 +308,143 @@ func.func @alone(%i: memref<2048x1024xi24>, %a: memref<511x1024xf32>, %b: memref
     %r = arith.addi %o, %o : i24
     linalg.yield %r : i24
   }
-  linalg.generic {indexing_maps = [#id], iterator_types = ["parallel", "parallel"]} outs(%e : memref<?x1024xf32>) {
+  return
+}
+
+// -----
+
+#id = affine_map<(i, j) -> (i, j)>
+#column = affine_map<(i, j) -> (j)>
+
+// Any number of rows whose length is a known multiple: there is nothing to check.
+// CHECK:         gpu.func @rows_unknown(
+// CHECK:           memref.assume_alignment %{{.*}}, 16 : memref<?x1024xf32>
+// CHECK-COUNT-4:   arith.negf
+// CHECK-NOT:       arith.negf
+// CHECK-LABEL: func.func @rows_unknown
+// CHECK-NOT:     scf.if
+// CHECK:         gpu.launch_func
+// CHECK-NOT:     gpu.launch_func
+// CHECK:         return
+func.func @rows_unknown(%a: memref<?x1024xf32>) {
+  linalg.generic {indexing_maps = [#id], iterator_types = ["parallel", "parallel"]} outs(%a : memref<?x1024xf32>) {
   ^bb0(%o: f32):
     %r = arith.negf %o : f32
     linalg.yield %r : f32
+  }
+  return
+}
+
+// -----
+
+#id = affine_map<(i, j) -> (i, j)>
+#column = affine_map<(i, j) -> (j)>
+
+// Unknown lengths, strides and offsets are looked at by the host, in one go: no
+// low bit may be set in any. In the kernel these bits are 0. The other kernel is
+// for one element each.
+// CHECK:         gpu.func @unknown(%{{.*}}: memref<?xf32>, %[[A:[a-z0-9]+]]: memref<?x?xf32, strided<[?, 1], offset: ?>>, %{{.*}}: index, %[[N:[a-z0-9]+]]: index)
+// CHECK-DAG:       %[[MASK:.*]] = arith.constant -4 : index
+// CHECK:           %{{.*}}, %[[OFFSET:.*]], %{{.*}}:2, %[[STRIDES:.*]]:2 = memref.extract_strided_metadata %[[A]]
+// CHECK:           %[[STRIDE:.*]] = arith.andi %[[STRIDES]]#0, %[[MASK]]
+// CHECK:           %[[WHOLE:.*]] = memref.reinterpret_cast %[[A]] to offset: [0]
+// CHECK:           %[[ALIGNED:.*]] = memref.assume_alignment %[[WHOLE]], 16
+// CHECK:           %[[BEGIN:.*]] = arith.andi %[[OFFSET]], %[[MASK]]
+// CHECK:           %[[PART:.*]] = memref.reinterpret_cast %[[ALIGNED]] to offset: [%[[BEGIN]]], {{.*}} strides: [%[[STRIDE]], 1]
+// CHECK:           %[[MEMORY:.*]] = memref.assume_alignment %[[PART]], 16
+// CHECK:           %[[LENGTH:.*]] = arith.andi %[[N]], %[[MASK]]
+// CHECK:           %[[J:.*]] = arith.remui %{{.*}}, %[[LENGTH]]
+// CHECK-COUNT-4:   arith.addf
+// CHECK-NOT:       arith.addf
+// CHECK:           memref.store %{{.*}}, %[[MEMORY]][%{{.*}}, %[[J]]]
+// CHECK:         gpu.func @unknown_0(
+// CHECK:           arith.addf
+// CHECK-NOT:       arith.addf
+// CHECK-LABEL: func.func @unknown(
+// CHECK-SAME:    %[[A:[a-z0-9]+]]: memref<?x?xf32, strided<[?, 1], offset: ?>>, %[[B:[a-z0-9]+]]: memref<?xf32>
+// CHECK-DAG:     %[[M:.*]] = memref.dim %[[A]], %c0
+// CHECK-DAG:     %[[N:.*]] = memref.dim %[[B]], %c0
+// CHECK:         %{{.*}}, %[[OFFSET:.*]], %{{.*}}:2, %[[STRIDES:.*]]:2 = memref.extract_strided_metadata %[[A]]
+// CHECK:         %[[TWO:.*]] = arith.ori %[[N]], %[[OFFSET]]
+// CHECK:         %[[BITS:.*]] = arith.ori %[[TWO]], %[[STRIDES]]#0
+// CHECK:         %[[LOW:.*]] = arith.andi %[[BITS]], %c3
+// CHECK:         %[[FIT:.*]] = arith.cmpi eq, %[[LOW]], %c0
+// CHECK:         %[[ALL:.*]] = arith.muli %[[M]], %[[N]]
+// CHECK:         %[[MANY:.*]] = arith.cmpi uge, %[[ALL]], %c524288
+// CHECK:         %[[BOTH:.*]] = arith.andi %[[FIT]], %[[MANY]]
+// CHECK:         scf.if %[[BOTH]] {
+// CHECK:           arith.divui %{{.*}}, %c1024
+// CHECK:           gpu.launch_func @kernels::@unknown blocks
+// CHECK:         } else {
+// CHECK:           arith.divui %{{.*}}, %c256
+// CHECK:           gpu.launch_func @kernels::@unknown_0 blocks
+func.func @unknown(%a: memref<?x?xf32, strided<[?, 1], offset: ?>>, %b: memref<?xf32>) {
+  linalg.generic {indexing_maps = [#column, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%b : memref<?xf32>) outs(%a : memref<?x?xf32, strided<[?, 1], offset: ?>>) {
+  ^bb0(%x: f32, %o: f32):
+    %r = arith.addf %o, %x : f32
+    linalg.yield %r : f32
+  }
+  return
+}
+
+// -----
+
+#id = affine_map<(i, j) -> (i, j)>
+
+// Memory without gaps is one loop of any length, whose elements' number is what
+// must be a multiple.
+// CHECK:         gpu.func @one_loop({{.*}}, %[[M:[a-z0-9]+]]: index, %[[N:[a-z0-9]+]]: index)
+// CHECK:           %[[ALL:.*]] = arith.muli %[[M]], %[[N]]
+// CHECK-NOT:       arith.remui
+// CHECK:           %[[END:.*]] = arith.andi %[[ALL]], %c-4
+// CHECK:           arith.cmpi ult, %[[I:.*]], %[[END]]
+// CHECK:           memref.load %{{.*}}[%c0, %[[I]]]
+// CHECK-LABEL: func.func @one_loop
+// CHECK:         %[[ALL:.*]] = arith.muli
+// CHECK-NOT:     memref.extract_strided_metadata
+// CHECK:         arith.andi %[[ALL]], %c3
+func.func @one_loop(%a: memref<?x?xf32>, %b: memref<?x?xf32>) {
+  linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%a : memref<?x?xf32>) outs(%b : memref<?x?xf32>) {
+  ^bb0(%x: f32, %o: f32):
+    %r = arith.negf %x : f32
+    linalg.yield %r : f32
+  }
+  return
+}
+
+// -----
+
+#id = affine_map<(i, j) -> (i, j)>
+#column = affine_map<(i, j) -> (j)>
+#diagonal = affine_map<(i, j) -> (i + j, j)>
+
+// Nothing is checked that can't hold: of few elements, with gaps that are no
+// multiple, or where the innermost stride isn't known. Rows with gaps between them,
+// or read otherwise by another operand, aren't one loop.
+// CHECK-NOT: memref.assume_alignment
+// CHECK:     arith.remui
+// CHECK-NOT: memref.assume_alignment
+func.func @never(%a: memref<511x1024xf32, strided<[1024, 1], offset: ?>>, %b: memref<?x?xf32, strided<[1023, 1]>>, %c: memref<?x?xf32, strided<[?, ?]>>,
+                 %d: memref<?x?xi24>, %e: memref<?x?xi24>) {
+  linalg.generic {indexing_maps = [#id], iterator_types = ["parallel", "parallel"]} outs(%a : memref<511x1024xf32, strided<[1024, 1], offset: ?>>) {
+  ^bb0(%o: f32):
+    %r = arith.negf %o : f32
+    linalg.yield %r : f32
+  }
+  linalg.generic {indexing_maps = [#id], iterator_types = ["parallel", "parallel"]} outs(%b : memref<?x?xf32, strided<[1023, 1]>>) {
+  ^bb0(%o: f32):
+    %r = arith.negf %o : f32
+    linalg.yield %r : f32
+  }
+  linalg.generic {indexing_maps = [#id], iterator_types = ["parallel", "parallel"]} outs(%c : memref<?x?xf32, strided<[?, ?]>>) {
+  ^bb0(%o: f32):
+    %r = arith.negf %o : f32
+    linalg.yield %r : f32
+  }
+  linalg.generic {indexing_maps = [#diagonal, #id], iterator_types = ["parallel", "parallel"]} ins(%d : memref<?x?xi24>) outs(%e : memref<?x?xi24>) {
+  ^bb0(%x: i24, %o: i24):
+    linalg.yield %x : i24
   }
   return
 }

@@ -27,6 +27,45 @@ func.func @collapsed(%a: memref<4x8xf32>, %b: memref<4x8xf32>) {
   return
 }
 
+// So it is of unknown sizes; what has gaps, is read
+// in another order, or in a window, is walked through by two loops.
+// CHECK-LABEL: func.func @unknown_sizes
+// CHECK-SAME:    %[[A:[a-z0-9]+]]: memref<?x?xf32>
+// CHECK:         %[[SIZE:.*]] = arith.muli
+// CHECK:         scf.for %[[I:.*]] = %{{.*}} to %[[SIZE]]
+// CHECK:           memref.load %[[A]][%{{.*}}, %[[I]]]
+// CHECK-NOT:     scf.for
+// CHECK:           math.absf
+// CHECK-COUNT-2: scf.for
+// CHECK:           arith.negf
+// CHECK-COUNT-2: scf.for
+// CHECK:           math.exp
+// CHECK-COUNT-2: scf.for
+// CHECK:           math.sqrt
+func.func @unknown_sizes(%a: memref<?x?xf32>, %c: memref<?x?xf32, strided<[?, 1]>>, %t: memref<?x?xf32>, %w: memref<?xf32>) {
+  linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%a : memref<?x?xf32>) outs(%t : memref<?x?xf32>) {
+  ^bb0(%x: f32, %o: f32):
+    %y = math.absf %x : f32
+    linalg.yield %y : f32
+  }
+  linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%c : memref<?x?xf32, strided<[?, 1]>>) outs(%t : memref<?x?xf32>) {
+  ^bb0(%x: f32, %o: f32):
+    %y = arith.negf %x : f32
+    linalg.yield %y : f32
+  }
+  linalg.generic {indexing_maps = [affine_map<(i, j) -> (j, i)>, #id], iterator_types = ["parallel", "parallel"]} ins(%a : memref<?x?xf32>) outs(%t : memref<?x?xf32>) {
+  ^bb0(%x: f32, %o: f32):
+    %y = math.exp %x : f32
+    linalg.yield %y : f32
+  }
+  linalg.generic {indexing_maps = [affine_map<(i, j) -> (i + j)>, #id], iterator_types = ["parallel", "parallel"]} ins(%w : memref<?xf32>) outs(%t : memref<?x?xf32>) {
+  ^bb0(%x: f32, %o: f32):
+    %y = math.sqrt %x : f32
+    linalg.yield %y : f32
+  }
+  return
+}
+
 // A row is summed in a register, which starts from what the fill wrote.
 // CHECK-LABEL: func.func @row_sums
 // CHECK:         %[[Z:.*]] = arith.constant 0.000000e+00 : f32

@@ -1,6 +1,6 @@
 // Kernels for a GPU whose threads have several elements, run on the host: of types
 // of several sizes, with broadcast operands, booleans, complex numbers, indices,
-// results that are updated, and several results; uneven parts have one each.
+// results that are updated, and several results; also in uneven parts.
 //
 // Part of the Tofu project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

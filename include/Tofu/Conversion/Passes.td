@@ -626,7 +626,7 @@ def LowerKernels : Pass<"tofu-lower-kernels", "::mlir::func::FuncOp"> {
   let summary = "Lower linalg on buffers to loops that LLVM vectorizes";
   let description = [{
     The innermost loop walks through contiguous memory or sums up; loops over
-    contiguous memory become one; results that stay in place over the innermost
+    contiguous memory, of whatever sizes, become one; results that stay in place over the innermost
     loops are kept in registers; a fill becomes their first value; booleans are
     accessed as bytes.
 
@@ -669,7 +669,9 @@ def LowerKernelsToGpu
     threads have neighbouring elements. Where elements are many and lie side by
     side in all operands, a thread gets as many as 16 bytes hold, or half of these, or
     a quarter, where sizes are multiples of that only, and loads all of them before it
-    computes and stores any. Long reductions whose parts may be combined
+    computes and stores any. Where that depends on sizes, strides or offsets that
+    aren't known, there are two kernels, and the host looks at these and launches one:
+    of as many as 16 bytes hold for each thread, or of one. Long reductions whose parts may be combined
     in any order are shared by several threads of a block, which combine in
     workgroup memory, always in the same order: all of a block where the
     reduction runs through contiguous memory, else 8. Those of few elements

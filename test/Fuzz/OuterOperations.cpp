@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Operations.h"
-#include "Structured.h"
+#include "Reducers.h"
 
 using namespace mlir::tofu::fuzz;
 

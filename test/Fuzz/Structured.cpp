@@ -10,6 +10,43 @@
 
 using namespace mlir::tofu::fuzz;
 
+std::pair<Map, Shape> mlir::tofu::fuzz::makeMap(Random &random,
+                                                std::vector<int64_t> dims,
+                                                const Shape &sizes) {
+  if (random.chance(30))
+    random.shuffle(dims);
+  Map map;
+  Shape shape;
+  int64_t zeroAt = random.chance(10) ? random.below(dims.size() + 1) : -1;
+  for (size_t i = 0; i <= dims.size(); ++i) {
+    if (int64_t(i) == zeroAt) {
+      map.push_back("0");
+      shape.push_back(1);
+    }
+    if (i == dims.size())
+      break;
+    map.push_back(dimText(dims[i]));
+    shape.push_back(sizes[dims[i]]);
+  }
+  return {map, shape};
+}
+
+std::vector<int64_t> mlir::tofu::fuzz::allDims(const Shape &sizes) {
+  std::vector<int64_t> dims;
+  for (size_t i = 0; i < sizes.size(); ++i)
+    dims.push_back(i);
+  return dims;
+}
+
+std::vector<int64_t>
+mlir::tofu::fuzz::someDims(Random &random, const Shape &sizes, int percent) {
+  std::vector<int64_t> dims;
+  for (size_t i = 0; i < sizes.size(); ++i)
+    if (random.chance(percent))
+      dims.push_back(i);
+  return dims;
+}
+
 int64_t Structured::addDim(int64_t size, bool reduces) {
   dims.push_back(size);
   iterators.push_back(reduces ? "\"reduction\"" : "\"parallel\"");
@@ -64,4 +101,44 @@ std::vector<size_t> Structured::finish() {
     return {program.add(text + initTypes[0], results[0].element,
                         results[0].shape, results[0].quality)};
   return program.addAll(text + "(" + join(initTypes) + ")", results);
+}
+
+/// An entry of a whole tensor that the body captures, at an index made of a
+/// leaf or of a dim.
+static bool gather(Program &program, Structured &op, const Scalar &index,
+                   std::vector<Scalar> &leaves) {
+  Random &random = program.random;
+  Scalar where = index;
+  if (isReal(where.element) || !op.body.convert(where, "i32"))
+    return false;
+  int64_t rows = random.between(1, 9);
+  size_t table = program.getOperand("f32", {rows, 3});
+  Body &body = op.body;
+  Scalar size =
+      body.add("arith.constant " + std::to_string(rows) + " : i32", "i32", {});
+  Scalar part = body.add(
+      "arith.remui " + where.name + ", " + size.name + " : i32", "i32", {});
+  Scalar cast = body.add("arith.index_cast " + part.name + " : i32 to index",
+                         "index", {});
+  Scalar one = body.add("arith.constant 1 : index", "index", {});
+  std::string name = program.use(table);
+  leaves.push_back(body.add("tensor.extract " + name + "[" + cast.name + ", " +
+                                one.name + "] : " + program[table].type(),
+                            "f32", program[table].quality));
+  return true;
+}
+
+void mlir::tofu::fuzz::addSpecialLeaves(Program &program, Structured &op,
+                                        std::vector<Scalar> &leaves) {
+  Random &random = program.random;
+  Scalar first = leaves.front();
+  if (random.chance(15) && !op.sizes().empty()) {
+    int64_t dim = random.below(op.sizes().size());
+    first = op.body.index(dim, op.sizes()[dim]);
+    leaves.push_back(first);
+  }
+  if (random.chance(12))
+    leaves.push_back({program.addScalarArgument("f32"), "f32", {}});
+  if (random.chance(12))
+    gather(program, op, first, leaves);
 }

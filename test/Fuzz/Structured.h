@@ -18,10 +18,17 @@ using Map = std::vector<std::string>;
 
 inline std::string dimText(int64_t dim) { return "d" + std::to_string(dim); }
 
-/// The quality of `count` numbers taken together by `op` with what they start
-/// from.
-Quality reduce(const std::string &op, const std::string &element, double count,
-               const Quality &item, const Quality &init);
+/// A map of an operand with the dims in `dims`, sometimes in another order and
+/// with an index that is always zero, and the shape that goes with it.
+std::pair<Map, Shape> makeMap(Random &random, std::vector<int64_t> dims,
+                              const Shape &sizes);
+
+std::vector<int64_t> allDims(const Shape &sizes);
+
+/// Some of the dims, each with some chance.
+std::vector<int64_t> someDims(Random &random, const Shape &sizes, int percent);
+
+inline bool isUsable(const Value &value) { return value.isUsable(); }
 
 class Structured {
 public:
@@ -55,6 +62,11 @@ private:
   std::vector<Value> results;
   std::vector<Scalar> yielded;
 };
+
+/// Adds leaves that aren't inputs to the body of `op` at times: an index, a
+/// scalar of the program, and an entry of a tensor that it captures.
+void addSpecialLeaves(Program &program, Structured &op,
+                      std::vector<Scalar> &leaves);
 
 } // namespace mlir::tofu::fuzz
 

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "FakeCudnnOperation.h"
+#include "Indices.h"
 #include "Tofu/Runtime/Half.h"
 
 #include <cmath>
@@ -48,21 +49,6 @@ static void store(cudnnDataType_t type, char *memory, int64_t at,
   }
 }
 
-/// Calls `visit` with each index of those sizes.
-static void
-forEach(const std::vector<int64_t> &sizes,
-        const std::function<void(const std::vector<int64_t> &)> &visit) {
-  std::vector<int64_t> index(sizes.size());
-  for (;;) {
-    visit(index);
-    size_t dim = sizes.size();
-    while (dim > 0 && ++index[dim - 1] == sizes[dim - 1])
-      index[--dim] = 0;
-    if (dim == 0)
-      return;
-  }
-}
-
 void cudnn::convolve(const Operation &operation, const char *x, char *w,
                      char *y) {
   const Tensor &ofX = operation.x, &ofW = operation.w, &ofY = operation.y;
@@ -71,9 +57,9 @@ void cudnn::convolve(const Operation &operation, const char *x, char *w,
   std::map<int64_t, double> sums;
   int64_t channels = ofW.sizes[1],
           perGroup = ofW.sizes[0] / (ofX.sizes[1] / channels);
-  forEach(ofY.sizes, [&](const std::vector<int64_t> &atY) {
+  forEachIndex(ofY.sizes, [&](const std::vector<int64_t> &atY) {
     std::vector<int64_t> window(ofW.sizes.begin() + 1, ofW.sizes.end());
-    forEach(window, [&](const std::vector<int64_t> &tap) {
+    forEachIndex(window, [&](const std::vector<int64_t> &tap) {
       std::vector<int64_t> atW = {atY[1]},
                            atX = {atY[0],
                                   atY[1] / perGroup * channels + tap[0]};
@@ -125,7 +111,7 @@ void cudnn::convolveInSteps(const Operation &operation,
            operation.isFilterGradient ? data : memory[operation.w.id],
            operation.isFilterGradient ? memory[operation.y.id] : data);
   const Tensor &result = operation.result();
-  forEach(result.sizes, [&](const std::vector<int64_t> &index) {
+  forEachIndex(result.sizes, [&](const std::vector<int64_t> &index) {
     double value = load(tensor.type, data, tensor.offset(index));
     for (const Step &step : operation.steps)
       value =

@@ -11,7 +11,6 @@
 
 #include <cstring>
 #include <cudnn.h>
-#include <functional>
 #include <map>
 #include <memory>
 #include <numeric>

@@ -9,6 +9,7 @@
 #ifndef TOFU_TEST_UNIT_RUNTIME_TESTWORLD_H
 #define TOFU_TEST_UNIT_RUNTIME_TESTWORLD_H
 
+#include "Indices.h"
 #include "Tofu/Runtime/Backend.h"
 
 #include <cstring>
@@ -123,23 +124,6 @@ private:
   std::vector<char> storage;
   std::vector<int64_t> words;
 };
-
-/// Calls `visit` with each index of a tensor of those sizes, row-major.
-template <typename Visit>
-void forEachIndex(const std::vector<int64_t> &sizes, Visit visit) {
-  std::vector<int64_t> index(sizes.size());
-  for (int64_t size : sizes)
-    if (size == 0)
-      return;
-  for (;;) {
-    visit(index);
-    size_t dim = sizes.size();
-    while (dim > 0 && ++index[dim - 1] == sizes[dim - 1])
-      index[--dim] = 0;
-    if (dim == 0)
-      return;
-  }
-}
 
 } // namespace mlir::tofu::test
 

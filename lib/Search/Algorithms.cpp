@@ -188,14 +188,14 @@ SearchResult mlir::tofu::search::searchKBest(const PartitionGraph &graph,
   if (!search.isOver())
     recurse(graph, mesh, options, best);
   if (!search.isOver())
-    search.refine(JointSearch::Effort::Axes);
+    search.refine(JointSearch::Effort::All);
   // If need be with large tables.
   if (isSmall && search.numClasses() <= kFewClasses && !best.isLimited() &&
       !search.isOver() &&
       double(best.cost()) > (1 + kCloseGap) * double(best.getBound())) {
     mine = patient(mine);
     join(joiningWithoutLoss(options));
-    JointSearch(graph, mesh, mine, best).refine(JointSearch::Effort::Axes);
+    JointSearch(graph, mesh, mine, best).refine(JointSearch::Effort::All);
   }
   lookForLessMemory(options, clock, best, [&](const SearchOptions &weighed) {
     for (const SearchOptions &space : nestedSpaces(weighed))

@@ -44,6 +44,8 @@ static constexpr int64_t kWholeTables = int64_t(1) << 28;
 static constexpr int64_t kSegmentRows = int64_t(1) << 22,
                          kMostSegmentRows = int64_t(1) << 24;
 static constexpr int64_t kMostDevicesByAxis = 256;
+/// Values that are tried one by one where programs are searched to the end.
+static constexpr unsigned kMostProbes = 500;
 /// Of the gap that is close enough: what a part of the search may add to it,
 /// and from where on finer views and patience may close it.
 static constexpr double kPartOfGap = 0.1, kFarGap = 2.5;
@@ -71,10 +73,17 @@ bool BestPlan::offer(Plan plan) {
 
 JointSearch::JointSearch(const PartitionGraph &graph, const Mesh &mesh,
                          const SearchOptions &given, BestPlan &best)
-    : graph(graph), mesh(mesh), options(given), best(best),
-      space(graph, options), degrees(graph, space, mesh, options),
+    : graph(graph), mesh(mesh), options(given), lastPasses(given.passes),
+      lastProgress(given.leastProgress), best(best), space(graph, options),
+      degrees(graph, space, mesh, options),
       folding(degrees.getModel().fold(degrees.getDomainIds(), kRadius)) {
   best.getModel().weighMemory(options.memoryWeight);
+  if (!isAffordable())
+    return;
+  // Something else may close the gap before so many passes do.
+  const SearchOptions usual;
+  options.passes = std::min(options.passes, usual.passes);
+  options.leastProgress = std::max(options.leastProgress, usual.leastProgress);
 }
 
 double JointSearch::farGap() const { return kFarGap * best.getCloseEnough(); }
@@ -427,6 +436,22 @@ int64_t JointSearch::searchAll(const PairwiseModel::Options &limits) {
   return result.lowerBound;
 }
 
+/// Spares no effort to close the gap where all plans can be looked at.
+void JointSearch::searchToTheEnd() {
+  PairwiseModel::Options mine = limits();
+  best.raiseBound(searchAll(mine));
+  if (isOver() || !all)
+    return;
+  mine.passes = lastPasses;
+  mine.leastProgress = lastProgress;
+  mine.segmentLimit = kMostSegmentRows;
+  PairwiseModel::Result result = all->getModel().closeGap(
+      all->getDomainIds(), mine, kMostProbes, best.getBound(), best.cost());
+  if (!result.assignment.empty())
+    offer(cutsOf(*all, result.assignment));
+  best.raiseBound(result.lowerBound);
+}
+
 void JointSearch::tell(llvm::StringRef what) const {
   if (options.progress)
     options.progress(
@@ -480,9 +505,11 @@ void JointSearch::refine(Effort effort) {
   bool isToTheEnd = best.getCloseEnough() == 0;
   if ((effort == Effort::Little || isLarge()) && !isToTheEnd)
     mine.farGap = farGap();
-  if ((effort == Effort::Axes || isToTheEnd) && isAffordable()) {
-    if (effort == Effort::Axes)
-      mine.segmentLimit = isToTheEnd ? kMostSegmentRows : kSegmentRows;
+  if (effort == Effort::All && isToTheEnd && isAffordable())
+    return searchToTheEnd();
+  if ((effort >= Effort::Axes || isToTheEnd) && isAffordable()) {
+    if (!isToTheEnd)
+      mine.segmentLimit = kSegmentRows;
     best.raiseBound(searchAll(mine));
     return;
   }

@@ -110,8 +110,9 @@ public:
   /// the space that `best` is to be the best of. Little effort is for a plan
   /// that is to become better: it ends where the gap is large. The degrees
   /// alone give a bound fast, all axes a better one, where that is affordable.
-  /// What is searched to the end begins with these.
-  enum class Effort { Little, Degrees, Axes };
+  /// What is searched to the end begins with these, and ends with all that may
+  /// close the gap.
+  enum class Effort { Little, Degrees, Axes, All };
   void refine(Effort effort);
 
   /// Writes the search among all plans as an integer linear program; false if
@@ -158,6 +159,7 @@ private:
   void tell(llvm::StringRef what) const;
   Domains allArrangements();
   int64_t searchAll(const PairwiseModel::Options &limits);
+  void searchToTheEnd();
   Domains arrangements(
       llvm::function_ref<llvm::SmallVector<unsigned>(unsigned)> valuesOf);
   std::vector<Cuts> solve(AxisSpace &axes);
@@ -170,6 +172,8 @@ private:
   const PartitionGraph &graph;
   const Mesh &mesh;
   SearchOptions options;
+  unsigned lastPasses; ///< of a search to the end, when all else is done
+  double lastProgress;
   unsigned patience = 1;
   /// The cost of a plan for which the bound of degrees rises no further.
   int64_t exhaustedFor = -1;

@@ -603,6 +603,9 @@ PairwiseModel::minimizeAlike(llvm::ArrayRef<unsigned> kinds,
     result.lowerBound = leastKnown;
     return result;
   }
+  // Of the last passes, for who goes on from here.
+  for (unsigned var = 0; var < numVariables(); ++var)
+    view->tell(var, active[var], excess[var]);
   result.lowerBound = std::min(
       leastKnown, view->integerBound(options, result.assignment, leastKnown,
                                      options.seconds - clock.seconds()));

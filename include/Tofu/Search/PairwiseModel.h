@@ -122,6 +122,14 @@ public:
   Result minimizeAlike(llvm::ArrayRef<unsigned> kinds, const Options &options,
                        const Assignment *hint, int64_t known);
 
+  /// After minimizeAlike, spares no effort to find what costs less than `known`
+  /// and more than `bound`, or to show that there is nothing: asks for what
+  /// costs hardly more than the bound, tries the values of variables with many
+  /// neighbours one by one, up to `mostProbes`, and has as many passes as
+  /// `options` say only where that isn't enough.
+  Result closeGap(llvm::ArrayRef<unsigned> kinds, const Options &options,
+                  unsigned mostProbes, int64_t bound, int64_t known);
+
   /// Has the next call of minimizeAlike begin anew.
   void forgetBound() {
     view = nullptr;
@@ -154,7 +162,9 @@ private:
   };
 
   struct Folder;
+  class GapCloser;
   class Remainder;
+  class Restriction;
   class View;
 
   std::vector<double> costsOfOthers(const Group &group) const;

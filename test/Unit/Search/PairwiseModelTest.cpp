@@ -57,6 +57,13 @@ public:
     }
   }
 
+  int64_t numAssignments() const {
+    int64_t number = 1;
+    for (unsigned domain : domains)
+      number *= domain;
+    return number;
+  }
+
   int64_t bruteForce() {
     Assignment assignment(domains.size(), 0);
     int64_t least = Forbidden;
@@ -275,6 +282,77 @@ TEST(PairwiseModelTest, segmentsChargeForWholeCopies) {
     EXPECT_EQ(bound(rows, 0), 300);
     EXPECT_EQ(bound(rows, 100), 400);
   }
+}
+
+// Ten pairs of variables and one more that is a neighbour of all: two of each
+// three are equal, which costs 100, and messages agree on halves, however
+// little is asked for. With one value of the one that all have in common they
+// don't.
+TEST(PairwiseModelTest, closesGapByTryingValues) {
+  constexpr unsigned kPairs = 10;
+  std::vector<int64_t> equal{100, 0, 0, 100};
+  std::vector<unsigned> columns{0, 1};
+  llvm::SmallVector<unsigned> kinds(1 + 2 * kPairs);
+  std::iota(kinds.begin(), kinds.end(), 0);
+  PairwiseModel::Options options;
+  options.tableLimit = options.improvementLimit = 0;
+  for (unsigned most : {1, 2}) {
+    PairwiseModel model(llvm::SmallVector<unsigned>(kinds.size(), 2));
+    for (unsigned var = 1; var < kinds.size(); var += 2)
+      for (auto [row, col] :
+           {std::pair(0u, var), {0u, var + 1}, {var, var + 1}})
+        model.addGroup(row, equal, 2, PairwiseModel::Reader{col, columns});
+    constexpr int64_t known = 100 * kPairs;
+    EXPECT_EQ(
+        model.minimizeAlike(kinds, options, /*hint=*/nullptr, known).lowerBound,
+        0);
+    // Both values have to be tried.
+    EXPECT_EQ(
+        model.closeGap(kinds, options, most, /*bound=*/0, known).lowerBound,
+        most == 2 ? known : 0);
+  }
+}
+
+// The bound never is above the least cost, and nothing that is found costs
+// less, whether little or much is known.
+TEST(PairwiseModelTest, closesGap) {
+  unsigned raised = 0, improved = 0, closed = 0;
+  for (unsigned seed = 0; seed < 6000; ++seed) {
+    RandomModel random(seed, /*layers=*/seed % 2 ? 9 : 3);
+    if (random.numAssignments() > 1024)
+      continue;
+    int64_t expected = random.bruteForce();
+    if (expected == Forbidden)
+      continue;
+    PairwiseModel::Options options;
+    options.tableLimit = options.improvementLimit = 0;
+    options.segmentLimit = seed % 3 ? 0 : 1 << 20;
+    int64_t known = expected + int64_t(seed % 30);
+    int64_t before =
+        random.model->minimizeAlike(random.kinds, options, nullptr, known)
+            .lowerBound;
+    if (before >= expected)
+      continue;
+    // An elimination at the end may find what is cheaper.
+    options.tableLimit = seed % 5 ? 0 : 1 << 20;
+    PairwiseModel::Result result =
+        random.model->closeGap(random.kinds, options, 100, before, known);
+    EXPECT_LE(result.lowerBound, expected) << "seed " << seed;
+    EXPECT_GE(result.lowerBound, before) << "seed " << seed;
+    raised += result.lowerBound > before;
+    closed += result.lowerBound == expected;
+    if (result.assignment.empty()) {
+      EXPECT_EQ(result.minimum, known) << "seed " << seed;
+      continue;
+    }
+    ++improved;
+    EXPECT_EQ(random.model->costOf(result.assignment), result.minimum)
+        << "seed " << seed;
+    EXPECT_GE(result.minimum, expected) << "seed " << seed;
+  }
+  EXPECT_GE(raised, 100u);
+  EXPECT_GE(improved, 40u);
+  EXPECT_GE(closed, 60u);
 }
 
 // Three readers share each cost of 10, so that the share of one is no whole

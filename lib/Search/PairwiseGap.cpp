@@ -247,6 +247,8 @@ private:
     int64_t bound = Forbidden;
     for (unsigned value : all[var]) {
       values = all;
+      if (clock.seconds() >= options.seconds)
+        return false;
       values[var] = {value};
       Outcome outcome = minimize(few, apart, result.minimum);
       --left;

@@ -20,7 +20,7 @@ cd "$(dirname "$0")"
 source_dir=$PWD
 build_dir=${TOFU_BUILD_DIR:-$source_dir/build}
 packages=(cmake ninja-build ccache python3 libc6-dev libdnnl-dev ocl-icd-opencl-dev libgtest-dev nlohmann-json3-dev
-          libcli11-dev libasio-dev libopenmpi-dev openmpi-bin llvm-22-dev llvm-22-tools libmlir-22-dev mlir-22-tools
+          libcli11-dev libasio-dev libmimalloc-dev libopenmpi-dev openmpi-bin llvm-22-dev llvm-22-tools libmlir-22-dev mlir-22-tools
           clang-22 clang-format-22 lld-22 libclang-rt-22-dev)
 
 say() { printf '== %s\n' "$*"; }

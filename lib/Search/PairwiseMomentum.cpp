@@ -50,18 +50,19 @@ public:
   bool isResting() const { return steps == 0; }
 
 private:
-  /// Of all edges, in their order.
+  /// Of an edge.
   struct State {
-    std::vector<double> messages, shares;
+    std::vector<double> toRow, toCol, ownShare;
   };
 
-  void save();
-  void pushMessages(std::vector<double> &messages, size_t at);
-  void pushShares(const GroupClass &group, size_t at);
+  void goOn(std::vector<double> &messages, std::vector<double> &before) const;
+  void goOnWithShares(const GroupClass &group);
   void takeBack();
 
   View &view;
-  State now, last; ///< where this pass began, and the one before
+  /// By edge: where the pass before began, and from `push` on where this one
+  /// did.
+  std::vector<State> last;
   std::vector<double> leastOfType;
   double sumOfLeast = 0;
   unsigned steps = 0; ///< passes since a restart
@@ -69,76 +70,71 @@ private:
   std::vector<double> least; ///< scratch: of the readers of an entry
 };
 
-void PairwiseModel::View::Momentum::save() {
-  now.messages.clear();
-  now.shares.clear();
-  for (const EdgeClass &edge : view.edges) {
-    llvm::append_range(now.messages, edge.toRow);
-    llvm::append_range(now.messages, edge.toCol);
-    llvm::append_range(now.shares, edge.ownShare);
-  }
+static void swapShares(std::vector<double> &shares, const double *&share,
+                       std::vector<double> &other) {
+  std::swap(shares, other);
+  if (!shares.empty())
+    share = shares.data();
+}
+
+bool PairwiseModel::View::Momentum::push() {
   leastOfType.clear();
   for (const Type &type : view.types)
     leastOfType.push_back(type.least);
   sumOfLeast = view.sumOfLeast;
-}
-
-bool PairwiseModel::View::Momentum::push() {
-  std::swap(now, last);
-  save();
-  speed = std::min(mostSpeed, steps / (steps + 3.0));
-  if (steps == 0)
+  if (steps == 0) {
+    last.clear();
+    for (const EdgeClass &edge : view.edges)
+      last.push_back({edge.toRow, edge.toCol, edge.ownShare});
     return false;
-  size_t at = 0;
-  for (EdgeClass &edge : view.edges) {
-    pushMessages(edge.toRow, at);
-    pushMessages(edge.toCol, at + edge.toRow.size());
-    at += edge.toRow.size() + edge.toCol.size();
   }
-  at = 0;
-  for (const GroupClass &group : view.groups) {
-    pushShares(group, at);
-    for (unsigned i = 0; i < group.numEdges; ++i)
-      at += view.edges[group.firstEdge + i].ownShare.size();
+  speed = std::min(mostSpeed, steps / (steps + 3.0));
+  for (auto [edge, before] : llvm::zip_equal(view.edges, last)) {
+    goOn(edge.toRow, before.toRow);
+    goOn(edge.toCol, before.toCol);
   }
+  for (const GroupClass &group : view.groups)
+    goOnWithShares(group);
   return true;
 }
 
-/// Messages and shares are at `at` of a state.
-void PairwiseModel::View::Momentum::pushMessages(std::vector<double> &messages,
-                                                 size_t at) {
-  const double *mine = &now.messages[at], *before = &last.messages[at];
-  for (size_t i = 0; i < messages.size(); ++i) {
-    double change = mine[i] - before[i];
-    messages[i] += std::abs(change) < kMostChange ? speed * change : 0;
+/// Leaves where messages were in `before`.
+void PairwiseModel::View::Momentum::goOn(std::vector<double> &messages,
+                                         std::vector<double> &before) const {
+  for (auto [mine, other] : llvm::zip_equal(messages, before)) {
+    double change = mine - other;
+    other = mine + (std::abs(change) < kMostChange ? speed * change : 0);
   }
+  std::swap(messages, before);
 }
 
 /// Shares stay shares: none is negative, and their sum is the same.
-void PairwiseModel::View::Momentum::pushShares(const GroupClass &group,
-                                               size_t at) {
-  if (group.numEdges < 2)
-    return;
+void PairwiseModel::View::Momentum::goOnWithShares(const GroupClass &group) {
   auto edges =
       llvm::MutableArrayRef(view.edges).slice(group.firstEdge, group.numEdges);
-  size_t size = edges.front().ownShare.size();
-  auto pushed = [&](const double *mine, const double *before, size_t entry) {
-    return mine[entry] + speed * (mine[entry] - before[entry]);
-  };
-  least.assign(size, 0);
-  for (size_t reader = 0; reader < edges.size(); ++reader) {
-    const double *mine = &now.shares[at + reader * size],
-                 *before = &last.shares[at + reader * size];
-    for (size_t entry = 0; entry < size; ++entry)
-      least[entry] = std::min(least[entry], pushed(mine, before, entry));
+  auto before =
+      llvm::MutableArrayRef(last).slice(group.firstEdge, edges.size());
+  if (edges.size() < 2) {
+    for (auto [edge, state] : llvm::zip_equal(edges, before))
+      state.ownShare = edge.ownShare;
+    return;
   }
-  for (size_t reader = 0; reader < edges.size(); ++reader) {
-    const double *mine = &now.shares[at + reader * size],
-                 *before = &last.shares[at + reader * size];
-    double *share = edges[reader].ownShare.data();
+  size_t size = edges.front().ownShare.size();
+  least.assign(size, 0);
+  for (auto [edge, state] : llvm::zip_equal(edges, before)) {
+    const double *mine = edge.ownShare.data();
+    double *other = state.ownShare.data();
+    for (size_t entry = 0; entry < size; ++entry) {
+      other[entry] = mine[entry] + speed * (mine[entry] - other[entry]);
+      least[entry] = std::min(least[entry], other[entry]);
+    }
+  }
+  for (auto [edge, state] : llvm::zip_equal(edges, before)) {
+    const double *mine = edge.ownShare.data();
+    double *other = state.ownShare.data();
     for (size_t entry = 0; entry < size; ++entry)
-      share[entry] =
-          least[entry] < 0 ? share[entry] : pushed(mine, before, entry);
+      other[entry] = least[entry] < 0 ? mine[entry] : other[entry];
+    swapShares(edge.ownShare, edge.share, state.ownShare);
   }
 }
 
@@ -153,15 +149,10 @@ void PairwiseModel::View::Momentum::settle(double before) {
 }
 
 void PairwiseModel::View::Momentum::takeBack() {
-  const double *messages = now.messages.data(), *shares = now.shares.data();
-  auto restore = [](std::vector<double> &values, const double *&from) {
-    std::copy_n(from, values.size(), values.begin());
-    from += values.size();
-  };
-  for (EdgeClass &edge : view.edges) {
-    restore(edge.toRow, messages);
-    restore(edge.toCol, messages);
-    restore(edge.ownShare, shares);
+  for (auto [edge, before] : llvm::zip_equal(view.edges, last)) {
+    std::swap(edge.toRow, before.toRow);
+    std::swap(edge.toCol, before.toCol);
+    swapShares(edge.ownShare, edge.share, before.ownShare);
   }
   for (auto [type, cost] : llvm::zip_equal(view.types, leastOfType))
     type.least = cost;

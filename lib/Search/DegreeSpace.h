@@ -186,10 +186,10 @@ private:
   int64_t numDevices;
 
   std::deque<Domain> domains;
-  std::map<Key, const Domain *> domainsByKey;
+  KeyMap<Key, const Domain *> domainsByKey;
   std::vector<const Domain *> domainOf;
   std::vector<Profile> profiles;
-  std::map<Key, unsigned> profileNumbers;
+  KeyMap<Key, unsigned> profileNumbers;
   std::deque<Overlap> overlaps;
   /// By the profile that is needed and the one that is held; null if not known
   /// yet.

@@ -169,7 +169,7 @@ Families::Family Families::add(const Placement &placement,
   for (unsigned dim = 0; dim < shape.size(); ++dim)
     dims.push_back(addParts(placement, dim, shape));
   auto [same, isNewFamily] =
-      byParts.try_emplace(Key(dims.begin(), dims.end()), families.size());
+      byParts.try_emplace(ShortKey(dims.begin(), dims.end()), families.size());
   if (isNewFamily)
     families.push_back(std::move(dims));
   return known->second = same->second;
@@ -251,7 +251,8 @@ Families::Sums Families::sum(const Group &group, Family from, Family to,
 const Families::Sums &Families::sumsOf(const Group &group, Family from,
                                        Family to, bool isMove, uint64_t fixed,
                                        uint64_t slots) {
-  Key key{isMove, int64_t(fixed & group.axes), int64_t(slots & group.axes)};
+  ShortKey key{isMove, int64_t(fixed & group.axes),
+               int64_t(slots & group.axes)};
   for (unsigned dim : group.dims)
     key.append({families[from][dim], families[to][dim]});
   auto [known, isNew] = sums.try_emplace(std::move(key));
@@ -299,6 +300,42 @@ bool Families::areWithin(Family inner, Family outer) {
     kept *= mine.kept;
   }
   return needed == kept;
+}
+
+const Families::Overlap &Families::overlapOf(unsigned held, unsigned needed) {
+  if (overlaps.size() <= held)
+    overlaps.resize(parts.size());
+  std::vector<Overlap> &known = overlaps[held];
+  if (known.size() <= needed)
+    known.resize(parts.size());
+  Overlap &mine = known[needed];
+  if (mine.needed >= 0)
+    return mine;
+  mine.needed = 0;
+  const Parts &have = parts[held], &need = parts[needed];
+  Coordinates coordinates(have.axes | need.axes, mesh);
+  do {
+    Interval wanted = need.intervals[coordinates.number(need.axes)],
+             there = have.intervals[coordinates.number(have.axes)];
+    mine.needed += wanted.size();
+    mine.kept += overlap(wanted, there);
+  } while (coordinates.next());
+  return mine;
+}
+
+std::optional<int64_t> Families::movedElements(Family from, Family to) {
+  int64_t needed = 1, kept = 1;
+  uint64_t axes = 0;
+  for (auto [held, need] : llvm::zip_equal(families[from], families[to])) {
+    uint64_t mine = parts[held].axes | parts[need].axes;
+    if (axes & mine)
+      return std::nullopt;
+    axes |= mine;
+    const Overlap &overlap = overlapOf(held, need);
+    needed *= overlap.needed;
+    kept *= overlap.kept;
+  }
+  return needed == kept ? 0 : numCoordinates(~axes) * (needed - kept);
 }
 
 int64_t Families::receivedElements(Family from,

@@ -18,11 +18,9 @@
 #define TOFU_LIB_SEARCH_FAMILIES_H
 
 #include "IndexKey.h"
+#include "Tofu/Search/KeyMap.h"
 #include "Tofu/Search/ReshardPlanner.h"
 
-#include "llvm/ADT/Hashing.h"
-
-#include <unordered_map>
 #include <vector>
 
 namespace mlir::tofu::search {
@@ -53,6 +51,10 @@ public:
   /// Whether each box of `inner` lies in that of `outer`.
   bool areWithin(Family inner, Family outer);
 
+  /// As receivedElements, between whole values, where no axis cuts one dim in
+  /// the one and another dim in the other; nothing if one does.
+  std::optional<int64_t> movedElements(Family from, Family to);
+
   /// As receivedElements, between values that are partial over `fromPartial`
   /// and `toPartial`.
   int64_t receivedElements(Family from, llvm::ArrayRef<unsigned> fromPartial,
@@ -60,11 +62,7 @@ public:
 
 private:
   using Key = llvm::SmallVector<int64_t, 24>;
-  struct KeyHash {
-    size_t operator()(const Key &key) const {
-      return llvm::hash_combine_range(key.begin(), key.end());
-    }
-  };
+  using ShortKey = llvm::SmallVector<int64_t, 8>;
 
   /// The intervals along a dim: one per combination of the coordinates of
   /// `axes`, the last of them fastest. Each of the axes makes a difference.
@@ -72,6 +70,12 @@ private:
     uint64_t axes = 0; ///< as bits
     std::vector<Interval> intervals;
     std::optional<int64_t> uniformSize;
+  };
+
+  /// Along one dim, over the coordinates of the axes that cut it: elements that
+  /// are needed, and of them those that are held.
+  struct Overlap {
+    int64_t needed = -1, kept = 0; ///< not known yet: -1
   };
 
   /// Dims of two families that axes connect, and those axes.
@@ -94,6 +98,7 @@ private:
   Parts makeParts(const Placement &placement, unsigned dim,
                   llvm::ArrayRef<int64_t> shape) const;
   llvm::SmallVector<Group, 4> groupsOf(Family a, Family b) const;
+  const Overlap &overlapOf(unsigned held, unsigned needed);
   const Sums &sumsOf(const Group &group, Family from, Family to, bool isMove,
                      uint64_t fixed, uint64_t slots);
   Sums sum(const Group &group, Family from, Family to, bool isMove,
@@ -103,9 +108,11 @@ private:
   Mesh mesh;
   std::vector<Parts> parts;
   std::vector<llvm::SmallVector<unsigned, 4>> families; ///< parts of each dim
-  std::unordered_map<Key, unsigned, KeyHash> byPlacement, byDim, byIntervals,
-      byParts;
-  std::unordered_map<Key, Sums, KeyHash> sums;
+  KeyMap<Key, unsigned> byPlacement, byDim, byIntervals;
+  KeyMap<ShortKey, unsigned> byParts;
+  /// By the parts that are held and those that are needed.
+  std::vector<std::vector<Overlap>> overlaps;
+  KeyMap<ShortKey, Sums> sums;
   std::unordered_map<Family, std::vector<Box>> listed;
 };
 

@@ -21,6 +21,8 @@
 #include "Clock.h"
 #include "PairwiseView.h"
 
+#include "Tofu/Search/KeyMap.h"
+
 #include "llvm/ADT/STLExtras.h"
 
 #include <algorithm>
@@ -69,7 +71,7 @@ unsigned PairwiseModel::View::numberOf(llvm::ArrayRef<unsigned> columns) {
 
 void PairwiseModel::View::makeGroups() {
   using Reader = std::pair<unsigned, unsigned>; ///< class, columns
-  std::map<std::vector<uint64_t>, unsigned> numbers;
+  KeyMap<std::vector<uint64_t>, unsigned> numbers;
   llvm::SmallVector<std::pair<Reader, unsigned>> readers;
   for (const Group &group : model.groups) {
     readers.clear();
@@ -178,7 +180,7 @@ void PairwiseModel::View::makeTypes() {
       ends[edge.col].push_back({edgeOf[group.firstEdge + i], false});
     }
   }
-  std::map<std::vector<unsigned>, unsigned> numbers;
+  KeyMap<std::vector<unsigned>, unsigned> numbers;
   for (unsigned var = 0; var < model.numVariables(); ++var) {
     llvm::sort(ends[var]);
     llvm::sort(owners[var]);

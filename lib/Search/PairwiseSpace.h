@@ -15,6 +15,7 @@
 #ifndef TOFU_LIB_SEARCH_PAIRWISESPACE_H
 #define TOFU_LIB_SEARCH_PAIRWISESPACE_H
 
+#include "Tofu/Search/KeyMap.h"
 #include "Tofu/Search/PairwiseModel.h"
 #include "Tofu/Search/PlanSpace.h"
 
@@ -143,8 +144,8 @@ private:
 
   /// By what they depend on, and all that differ, by a hash: the slices of a
   /// loop that was unrolled cost the same wherever they are.
-  std::map<Key, Reads> reads;
-  std::map<Key, const Columns *> columns;
+  KeyMap<Key, Reads> reads;
+  KeyMap<Key, const Columns *> columns;
   std::unordered_multimap<uint64_t, Columns> distinct;
   std::unique_ptr<PairwiseModel> model;
 };
@@ -161,7 +162,7 @@ public:
   unsigned size() const { return numbers.size(); }
 
 private:
-  std::map<Key, unsigned> numbers;
+  KeyMap<Key, unsigned> numbers;
 };
 
 } // namespace mlir::tofu::search

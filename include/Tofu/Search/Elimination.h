@@ -18,6 +18,8 @@
 #ifndef TOFU_SEARCH_ELIMINATION_H
 #define TOFU_SEARCH_ELIMINATION_H
 
+#include "Tofu/Search/KeyMap.h"
+
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
@@ -25,7 +27,6 @@
 
 #include <cstdint>
 #include <deque>
-#include <map>
 #include <vector>
 
 namespace mlir::tofu::search {
@@ -150,7 +151,7 @@ private:
   std::deque<std::vector<int64_t>> ownTables;
   llvm::DenseMap<std::pair<const int64_t *, size_t>, unsigned> given;
   /// By what they are sums or least sums of.
-  std::map<Key, unsigned> numbers;
+  KeyMap<Key, unsigned> numbers;
   /// Per variable: the factor that adds the eliminated leaves' costs up.
   llvm::SmallVector<int> leaves;
   std::vector<llvm::SmallVector<unsigned, 4>> factorsOf;

@@ -18,6 +18,7 @@
 #define TOFU_SEARCH_PLANSPACE_H
 
 #include "Tofu/Search/CostModel.h"
+#include "Tofu/Search/KeyMap.h"
 #include "Tofu/Search/Search.h"
 
 #include <deque>
@@ -207,20 +208,20 @@ private:
   std::vector<int> valueVariables;
   States startStates;
   std::vector<Kind> kinds;
-  std::map<Key, unsigned> kindNumbers;
+  KeyMap<Key, unsigned> kindNumbers;
   std::vector<Term> terms;
   std::vector<Cost> costExamples;
-  std::map<Key, unsigned> costNumbers;
+  KeyMap<Key, unsigned> costNumbers;
   std::vector<Group> groups;
   /// While terms are made: how often each cost occurs in each scope.
   std::map<llvm::SmallVector<unsigned, 3>, std::map<unsigned, int64_t>>
       costsByScope;
 
   std::vector<Cuts> states;
-  std::map<Key, State> stateNumbers;
+  KeyMap<Key, State> stateNumbers;
   std::deque<Choices> allChoices;
-  std::map<Key, const Choices *> choicesByKey;
-  std::map<llvm::SmallVector<unsigned, 4>, std::vector<int64_t>> costTables,
+  KeyMap<Key, const Choices *> choicesByKey;
+  KeyMap<llvm::SmallVector<unsigned, 4>, std::vector<int64_t>> costTables,
       groupTables;
 };
 

@@ -20,6 +20,7 @@
 
 #include "llvm/ADT/STLExtras.h"
 
+#include <map>
 #include <optional>
 
 namespace mlir::tofu::search {

@@ -169,6 +169,8 @@ bool PairwiseModel::View::pass(double upper, Momentum &momentum) {
   for (unsigned number = 0; number < classes.size(); ++number)
     if (!visit(number, /*forwards=*/true, isBound ? upper : kInfinity))
       return false;
+  for (const GroupClass &group : groups)
+    rebalance(group);
   for (unsigned number = classes.size(); number-- > 0;)
     if (!visit(number, /*forwards=*/false, upper))
       return false;

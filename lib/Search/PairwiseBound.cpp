@@ -33,7 +33,7 @@ using namespace mlir::tofu::search;
 
 /// How far variables must look alike to be treated so, in groups: first the
 /// coarse view. What differs further away hardly matters.
-static constexpr unsigned kRadii[] = {1, 2, 3, 4, 6, 9};
+static constexpr unsigned kRadii[] = {1, 3, 4, 6, 9};
 
 /// The same where they get the same values.
 static constexpr unsigned kRadiusAlike = 4;

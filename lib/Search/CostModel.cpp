@@ -288,10 +288,8 @@ CostModel::Difference CostModel::keyOf(const Shards &from, const Shards &to) {
 }
 
 int64_t CostModel::elements(const Shards &from, const Shards &to) {
-  if (from.partial.empty() && to.partial.empty())
-    if (std::optional<int64_t> moved =
-            families->movedElements(from.family, to.family))
-      return *moved;
+  if (from.partial.empty() && to.partial.empty() && families->hasFewDevices())
+    return families->movedElements(from.family, to.family);
   auto [known, isNew] = differences.try_emplace(keyOf(from, to), 0);
   if (isNew)
     known->second = families->receivedElements(from.family, from.partial,

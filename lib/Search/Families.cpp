@@ -16,6 +16,12 @@
 
 using namespace mlir::tofu::search;
 
+static constexpr int64_t kFewDevices = 16;
+
+bool Families::hasFewDevices() const {
+  return mesh.numDevices() <= kFewDevices;
+}
+
 int64_t Families::numCoordinates(uint64_t axes) const {
   int64_t product = 1;
   for (unsigned axis = 0; axis < mesh.numAxes(); ++axis)
@@ -79,6 +85,10 @@ static uint64_t axesOf(const Placement &placement, const LinearExpr &expr,
   return axes;
 }
 
+static uint64_t allAxes(const Mesh &mesh) {
+  return (uint64_t(1) << mesh.numAxes()) - 1;
+}
+
 /// Drops an axis that makes no difference; false if there is none.
 static bool dropAxis(uint64_t &axes, std::vector<Interval> &intervals,
                      const Mesh &mesh) {
@@ -119,6 +129,12 @@ Families::Parts Families::makeParts(const Placement &placement, unsigned dim,
   if (llvm::all_of(made.intervals,
                    [&](Interval each) { return each.size() == size; }))
     made.uniformSize = size;
+  if (!hasFewDevices())
+    return made;
+  Coordinates devices(allAxes(mesh), mesh);
+  do
+    made.ofDevices.push_back(made.intervals[devices.number(made.axes)]);
+  while (devices.next());
   return made;
 }
 
@@ -179,10 +195,7 @@ llvm::ArrayRef<Box> Families::boxes(Family family) {
   auto [entry, isNew] = listed.try_emplace(family);
   if (!isNew)
     return entry->second;
-  uint64_t all = 0;
-  for (unsigned axis = 0; axis < mesh.numAxes(); ++axis)
-    all |= uint64_t(1) << axis;
-  Coordinates coordinates(all, mesh);
+  Coordinates coordinates(allAxes(mesh), mesh);
   do {
     Box &box = entry->second.emplace_back();
     for (unsigned dim : families[family])
@@ -302,40 +315,24 @@ bool Families::areWithin(Family inner, Family outer) {
   return needed == kept;
 }
 
-const Families::Overlap &Families::overlapOf(unsigned held, unsigned needed) {
-  if (overlaps.size() <= held)
-    overlaps.resize(parts.size());
-  std::vector<Overlap> &known = overlaps[held];
-  if (known.size() <= needed)
-    known.resize(parts.size());
-  Overlap &mine = known[needed];
-  if (mine.needed >= 0)
-    return mine;
-  mine.needed = 0;
-  const Parts &have = parts[held], &need = parts[needed];
-  Coordinates coordinates(have.axes | need.axes, mesh);
-  do {
-    Interval wanted = need.intervals[coordinates.number(need.axes)],
-             there = have.intervals[coordinates.number(have.axes)];
-    mine.needed += wanted.size();
-    mine.kept += overlap(wanted, there);
-  } while (coordinates.next());
-  return mine;
-}
-
-std::optional<int64_t> Families::movedElements(Family from, Family to) {
-  int64_t needed = 1, kept = 1;
-  uint64_t axes = 0;
+int64_t Families::movedElements(Family from, Family to) const {
+  if (from == to)
+    return 0;
+  int64_t needed[kFewDevices], kept[kFewDevices], moved = 0;
+  size_t numDevices = mesh.numDevices();
+  std::fill_n(needed, numDevices, 1);
+  std::fill_n(kept, numDevices, 1);
   for (auto [held, need] : llvm::zip_equal(families[from], families[to])) {
-    uint64_t mine = parts[held].axes | parts[need].axes;
-    if (axes & mine)
-      return std::nullopt;
-    axes |= mine;
-    const Overlap &overlap = overlapOf(held, need);
-    needed *= overlap.needed;
-    kept *= overlap.kept;
+    const Interval *have = parts[held].ofDevices.data(),
+                   *want = parts[need].ofDevices.data();
+    for (size_t device = 0; device < numDevices; ++device) {
+      needed[device] *= want[device].size();
+      kept[device] *= overlap(want[device], have[device]);
+    }
   }
-  return needed == kept ? 0 : numCoordinates(~axes) * (needed - kept);
+  for (size_t device = 0; device < numDevices; ++device)
+    moved += needed[device] - kept[device];
+  return moved;
 }
 
 int64_t Families::receivedElements(Family from,

@@ -51,9 +51,12 @@ public:
   /// Whether each box of `inner` lies in that of `outer`.
   bool areWithin(Family inner, Family outer);
 
-  /// As receivedElements, between whole values, where no axis cuts one dim in
-  /// the one and another dim in the other; nothing if one does.
-  std::optional<int64_t> movedElements(Family from, Family to);
+  /// Whether there are so few devices that counting through them takes no
+  /// longer than finding what was counted before.
+  bool hasFewDevices() const;
+
+  /// As receivedElements, between whole values on few devices.
+  int64_t movedElements(Family from, Family to) const;
 
   /// As receivedElements, between values that are partial over `fromPartial`
   /// and `toPartial`.
@@ -70,12 +73,7 @@ private:
     uint64_t axes = 0; ///< as bits
     std::vector<Interval> intervals;
     std::optional<int64_t> uniformSize;
-  };
-
-  /// Along one dim, over the coordinates of the axes that cut it: elements that
-  /// are needed, and of them those that are held.
-  struct Overlap {
-    int64_t needed = -1, kept = 0; ///< not known yet: -1
+    std::vector<Interval> ofDevices; ///< if these are few: of each
   };
 
   /// Dims of two families that axes connect, and those axes.
@@ -98,7 +96,6 @@ private:
   Parts makeParts(const Placement &placement, unsigned dim,
                   llvm::ArrayRef<int64_t> shape) const;
   llvm::SmallVector<Group, 4> groupsOf(Family a, Family b) const;
-  const Overlap &overlapOf(unsigned held, unsigned needed);
   const Sums &sumsOf(const Group &group, Family from, Family to, bool isMove,
                      uint64_t fixed, uint64_t slots);
   Sums sum(const Group &group, Family from, Family to, bool isMove,
@@ -110,8 +107,6 @@ private:
   std::vector<llvm::SmallVector<unsigned, 4>> families; ///< parts of each dim
   KeyMap<Key, unsigned> byPlacement, byDim, byIntervals;
   KeyMap<ShortKey, unsigned> byParts;
-  /// By the parts that are held and those that are needed.
-  std::vector<std::vector<Overlap>> overlaps;
   KeyMap<ShortKey, Sums> sums;
   std::unordered_map<Family, std::vector<Box>> listed;
 };

@@ -318,16 +318,18 @@ bool Families::areWithin(Family inner, Family outer) {
 int64_t Families::movedElements(Family from, Family to) const {
   if (from == to)
     return 0;
-  int64_t needed[kFewDevices], kept[kFewDevices], moved = 0;
   size_t numDevices = mesh.numDevices();
+  int64_t needed[kFewDevices], kept[kFewDevices], moved = 0;
   std::fill_n(needed, numDevices, 1);
   std::fill_n(kept, numDevices, 1);
   for (auto [held, need] : llvm::zip_equal(families[from], families[to])) {
     const Interval *have = parts[held].ofDevices.data(),
                    *want = parts[need].ofDevices.data();
     for (size_t device = 0; device < numDevices; ++device) {
+      Interval both{std::max(want[device].lo, have[device].lo),
+                    std::min(want[device].hi, have[device].hi)};
       needed[device] *= want[device].size();
-      kept[device] *= overlap(want[device], have[device]);
+      kept[device] *= both.size();
     }
   }
   for (size_t device = 0; device < numDevices; ++device)

@@ -12,6 +12,7 @@
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/ThreadPool.h"
 
 using namespace mlir::tofu::search;
 
@@ -48,14 +49,35 @@ static std::vector<SearchOptions> nestedSpaces(const SearchOptions &options) {
   return spaces;
 }
 
-/// Offers the plans that steps come to in one space; says whether all of them
-/// were exact.
-static bool takeSteps(const PartitionGraph &graph, const Mesh &mesh,
-                      const SearchOptions &space, BestPlan &best) {
+/// The plans that steps come to in one space, and whether all of these were
+/// exact.
+static std::pair<std::vector<Plan>, bool>
+takeSteps(const PartitionGraph &graph, const Mesh &mesh,
+          const SearchOptions &space) {
   StepSearch search(graph, space);
+  std::vector<Plan> plans;
   for (const Candidate &plan : search.recurse(mesh))
-    best.offer(search.getSpace().planOf(plan.states, mesh));
-  return search.isExact();
+    plans.push_back(search.getSpace().planOf(plan.states, mesh));
+  return {std::move(plans), search.isExact()};
+}
+
+static void offerAll(std::vector<Plan> plans, BestPlan &best) {
+  for (Plan &plan : plans)
+    best.offer(std::move(plan));
+}
+
+/// Runs `other` on another thread if there is one, beside `mine` on this one.
+static void runBeside(llvm::ThreadPoolInterface *threads,
+                      llvm::function_ref<void()> other,
+                      llvm::function_ref<void()> mine) {
+  if (!threads) {
+    other();
+    return mine();
+  }
+  llvm::ThreadPoolTaskGroup group(*threads);
+  group.async(other);
+  mine();
+  group.wait();
 }
 
 /// Offers the plans of the recursive search; says whether all steps in the
@@ -63,8 +85,11 @@ static bool takeSteps(const PartitionGraph &graph, const Mesh &mesh,
 static bool recurse(const PartitionGraph &graph, const Mesh &mesh,
                     const SearchOptions &options, BestPlan &best) {
   bool exact = true;
-  for (const SearchOptions &space : nestedSpaces(options))
-    exact = takeSteps(graph, mesh, space, best);
+  for (const SearchOptions &space : nestedSpaces(options)) {
+    auto [plans, isExact] = takeSteps(graph, mesh, space);
+    offerAll(std::move(plans), best);
+    exact = isExact;
+  }
   return exact;
 }
 
@@ -150,9 +175,14 @@ SearchResult mlir::tofu::search::searchKBest(const PartitionGraph &graph,
   // A plan to begin with: without one, bounds can't rule anything out.
   SearchOptions first = options;
   first.tiedPlans = 1;
-  takeSteps(graph, mesh, first, best);
+  std::vector<Plan> plans;
   join(joiningWithoutLoss(options));
-  JointSearch search(graph, mesh, mine, best);
+  std::optional<JointSearch> unjoined;
+  runBeside(
+      options.threads, [&] { plans = takeSteps(graph, mesh, first).first; },
+      [&] { unjoined.emplace(graph, mesh, mine, best); });
+  offerAll(std::move(plans), best);
+  JointSearch &search = *unjoined;
   result.variables = search.numVariables();
   result.classes = search.numClasses();
   bool isSmall = search.isSmall();

@@ -137,6 +137,8 @@ private:
       return error() << "charge must be once or per-use, not " << charge;
     options.seed = seed;
     options.timeBudget = timeBudget;
+    if (getContext().isMultithreadingEnabled())
+      options.threads = &getContext().getThreadPool();
     if (timeBudget < 0)
       return error() << "time-budget must not be negative";
     // A search that takes longer than a second says where it is.

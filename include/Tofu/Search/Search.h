@@ -17,6 +17,10 @@
 #include <functional>
 #include <optional>
 
+namespace llvm {
+class ThreadPoolInterface;
+} // namespace llvm
+
 namespace mlir::tofu::search {
 
 class CostModel;
@@ -74,6 +78,9 @@ struct SearchOptions {
   double timeBudget = 0;
   /// Is told how far the joint search is, in words.
   std::function<void(llvm::StringRef)> progress;
+  /// Runs parts of the joint search beside each other, which doesn't change
+  /// what it finds; null: one thread does all.
+  llvm::ThreadPoolInterface *threads = nullptr;
   /// Entries of the largest table that elimination may build before it falls
   /// back to a beam and local search.
   int64_t tableLimit = int64_t(1) << 22;

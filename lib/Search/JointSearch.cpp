@@ -25,7 +25,7 @@ using namespace mlir::tofu::search;
 
 /// How far variables must look alike to be folded, in groups. Layers that
 /// differ further away are cut alike.
-static constexpr unsigned kRadius = 5;
+static constexpr unsigned kRadius = 3;
 /// Devices, and cuts of a variable, up to which all plans are looked at; else
 /// so many cuts of each, and none on more devices than those.
 static constexpr int64_t kMostDevices = 16;

@@ -28,6 +28,8 @@ using namespace mlir::tofu::search;
 
 /// Entries of a table of a group with all its readers, at most.
 static constexpr int64_t kMostTogether = int64_t(1) << 24;
+/// How often a set of values that is too large is made smaller.
+static constexpr unsigned kMostNarrowing = 12;
 
 /// The terms of an elimination over the values that are left. Variables with
 /// one value are in none.
@@ -328,14 +330,8 @@ PairwiseModel::eliminate(llvm::ArrayRef<Values> values,
     sizes.push_back(mine.size());
     only.push_back(mine.front());
   }
-  // First a look at what tables there would be.
-  Remainder scopes(sizes, tableLimit, /*hasTables=*/false);
-  for (const Group &group : groups)
-    addTo(scopes, group, values);
-  if (!scopes.fits(tableLimit))
-    return std::nullopt;
-  Remainder rest(sizes, tableLimit, /*hasTables=*/true);
   int64_t settled = 0;
+  llvm::SmallVector<const Group *, 0> open;
   for (const Group &group : groups) {
     bool isSettled =
         sizes[group.row] == 1 &&
@@ -345,8 +341,17 @@ PairwiseModel::eliminate(llvm::ArrayRef<Values> values,
     if (isSettled)
       settled = addCosts(settled, costOf(group, only));
     else
-      addTo(rest, group, values);
+      open.push_back(&group);
   }
+  // First a look at what tables there would be.
+  Remainder scopes(sizes, tableLimit, /*hasTables=*/false);
+  for (const Group *group : open)
+    addTo(scopes, *group, values);
+  if (!scopes.fits(tableLimit))
+    return std::nullopt;
+  Remainder rest(sizes, tableLimit, /*hasTables=*/true);
+  for (const Group *group : open)
+    addTo(rest, *group, values);
   Elimination solver = rest.eliminate();
   if (solver.distinctWork(tableLimit) > tableLimit)
     return std::nullopt;
@@ -391,9 +396,10 @@ bool PairwiseModel::finish(const Options &options, Result &result) {
 void PairwiseModel::improve(const Options &options, Result &result) {
   if (result.assignment.empty())
     return;
+  double gap = std::max(upper - sumOfLeast, 1.0);
   size_t last = 0;
-  for (int narrowing = 12; narrowing >= 0; --narrowing) {
-    double most = std::ldexp(std::max(upper - sumOfLeast, 1.0), -2 * narrowing);
+  for (unsigned narrowing = 0; narrowing <= kMostNarrowing; ++narrowing) {
+    double most = std::ldexp(gap, -2 * int(narrowing));
     std::vector<Values> values(domains.size());
     size_t number = 0;
     for (unsigned var = 0; var < domains.size(); ++var) {
@@ -409,8 +415,9 @@ void PairwiseModel::improve(const Options &options, Result &result) {
     last = number;
     auto better = eliminate(values, options.improvementLimit);
     if (!better)
-      return;
+      continue;
     if (better->first < result.minimum)
       offer(std::move(better->second), result);
+    return;
   }
 }

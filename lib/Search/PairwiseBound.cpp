@@ -564,11 +564,15 @@ PairwiseModel::minimizeAlike(llvm::ArrayRef<unsigned> kinds,
     improveAlike(*view, options, result);
     return raise();
   };
-  // From where the last call got.
-  bool goesOn = !view || raise();
   auto isFar = [&] {
     return view && upper - view->bound() > options.farGap * upper;
   };
+  if (isFar()) {
+    result.lowerBound = std::min(leastKnown, provenBound);
+    return result;
+  }
+  // From where the last call got.
+  bool goesOn = !view || raise();
   while (goesOn && !isFar() && numRadii < std::size(kRadii)) {
     unsigned radius = kRadii[numRadii++];
     std::vector<unsigned> classes = classify(kinds, radius);
@@ -608,8 +612,9 @@ PairwiseModel::minimizeAlike(llvm::ArrayRef<unsigned> kinds,
   // Of the last passes, for who goes on from here.
   for (unsigned var = 0; var < numVariables(); ++var)
     view->tell(var, active[var], excess[var]);
-  result.lowerBound = std::min(
+  provenBound = std::min(
       leastKnown, view->integerBound(options, result.assignment, leastKnown,
                                      options.seconds - clock.seconds()));
+  result.lowerBound = provenBound;
   return result;
 }

@@ -212,7 +212,8 @@ private:
   std::shared_ptr<View> view;
   unsigned numRadii = 0;
   int64_t leastKnown = Forbidden;
-  bool isWarm = false; ///< messages are there already
+  int64_t provenBound = 0; ///< of its last call
+  bool isWarm = false;     ///< messages are there already
   bool prunes = true;
   bool isDone = false;                 ///< a variable has no values left
   std::vector<double> columns, scores; ///< scratch

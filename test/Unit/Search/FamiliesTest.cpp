@@ -67,7 +67,7 @@ struct RandomPlacements {
 } // namespace
 
 TEST(Families, CountWhatBoxesDo) {
-  unsigned moves = 0, reductions = 0, additions = 0, within = 0;
+  unsigned moves = 0, movesOfFew = 0, reductions = 0, additions = 0, within = 0;
   for (unsigned seed = 0; seed < 4000; ++seed) {
     RandomPlacements random(seed);
     Families families(random.mesh);
@@ -89,6 +89,10 @@ TEST(Families, CountWhatBoxesDo) {
         receivedElements({held, fromPartial}, {needed, toPartial}, random.mesh);
     EXPECT_EQ(families.receivedElements(a, fromPartial, b, toPartial), received)
         << "seed " << seed;
+    if (families.hasFewDevices() && fromPartial.empty() && toPartial.empty()) {
+      EXPECT_EQ(families.movedElements(a, b), received) << "seed " << seed;
+      movesOfFew += received > 0;
+    }
     EXPECT_EQ(families.areWithin(b, a), areWithin(needed, held))
         << "seed " << seed;
 
@@ -107,6 +111,7 @@ TEST(Families, CountWhatBoxesDo) {
   }
   // The cases are not all of one kind.
   EXPECT_GT(moves, 1000u);
+  EXPECT_GT(movesOfFew, 300u);
   EXPECT_GT(reductions, 300u);
   EXPECT_GT(additions, 100u);
   EXPECT_GT(within, 100u);

@@ -12,6 +12,8 @@
 #include "Tofu/Search/PlanSpace.h"
 #include "Tofu/Search/Search.h"
 
+#include "llvm/Support/ThreadPool.h"
+
 #include "gtest/gtest.h"
 
 using namespace mlir::tofu::search;
@@ -232,6 +234,24 @@ bool compareTimes(unsigned seed, unsigned numOps, Mesh mesh) {
 }
 
 } // namespace
+
+TEST(JointSearch, FindsTheSameOnThreads) {
+  llvm::DefaultThreadPool threads;
+  for (unsigned seed = 0; seed < 60; ++seed) {
+    std::mt19937 random(seed);
+    PartitionGraph graph = smallProgram(random, 4 + seed % 20);
+    Mesh mesh = Mesh::factored(seed % 2 ? 8 : 6);
+    SearchOptions options;
+    SearchResult alone = searchKBest(graph, mesh, options);
+    options.threads = &threads;
+    SearchResult beside = searchKBest(graph, mesh, options);
+    EXPECT_EQ(alone.plan.totalBytes, beside.plan.totalBytes) << "seed " << seed;
+    EXPECT_EQ(alone.lowerBound, beside.lowerBound) << "seed " << seed;
+    EXPECT_TRUE(alone.plan.strategies == beside.plan.strategies)
+        << "seed " << seed;
+    EXPECT_TRUE(alone.plan.layouts == beside.plan.layouts) << "seed " << seed;
+  }
+}
 
 TEST(JointSearch, AgreesWithAllPlansInTimeOnOneAxis) {
   unsigned replicating = 0;

@@ -61,7 +61,6 @@ PlanSpace::PlanSpace(const PartitionGraph &graph, const SearchOptions &options)
   if (options.joining == Joining::Elementwise)
     joinElementwise();
   makeVariables();
-  makeTerms();
 }
 
 /// The sets of operands of `op` that may all be partial, so that a partial may
@@ -294,20 +293,19 @@ static void appendTypes(llvm::SmallVectorImpl<int64_t> &key, const Operator &op,
 /// that it depends on besides their states.
 void PlanSpace::addCost(Role role, unsigned op, unsigned index, Key signature,
                         llvm::ArrayRef<unsigned> vars) {
-  Term term;
-  term.scope.assign(vars.begin(), vars.end());
-  llvm::sort(term.scope);
-  term.scope.erase(llvm::unique(term.scope), term.scope.end());
+  llvm::SmallVector<unsigned, 3> scope(vars);
+  llvm::sort(scope);
+  scope.erase(llvm::unique(scope), scope.end());
   Cost cost{role, op, index, {}};
   for (unsigned var : vars)
-    cost.positions.push_back(llvm::find(term.scope, var) - term.scope.begin());
+    cost.positions.push_back(llvm::find(scope, var) - scope.begin());
   signature.push_back(int64_t(role));
   signature.append(cost.positions.begin(), cost.positions.end());
   auto [number, isNew] =
       costNumbers.try_emplace(std::move(signature), costExamples.size());
   if (isNew)
     costExamples.push_back(std::move(cost));
-  ++costsByScope[term.scope][number->second];
+  costsOfScopes.push_back({std::move(scope), number->second});
 }
 
 void PlanSpace::addOperandCosts(unsigned opIndex) {
@@ -362,6 +360,7 @@ void PlanSpace::addWorkCost(unsigned opIndex) {
 }
 
 void PlanSpace::makeTerms() {
+  hasTerms = true;
   for (unsigned i = 0; i < graph.operators.size(); ++i) {
     addOperandCosts(i);
     addResultCosts(i);
@@ -381,12 +380,20 @@ void PlanSpace::makeTerms() {
   }
 
   std::map<Group, unsigned> groupNumbers;
-  for (auto &[scope, costs] : costsByScope) {
-    Group group(costs.begin(), costs.end());
+  llvm::sort(costsOfScopes);
+  for (size_t i = 0; i < costsOfScopes.size();) {
+    auto &scope = costsOfScopes[i].first;
+    Group group;
+    for (; i < costsOfScopes.size() && costsOfScopes[i].first == scope; ++i) {
+      unsigned cost = costsOfScopes[i].second;
+      if (group.empty() || group.back().first != cost)
+        group.push_back({cost, 0});
+      ++group.back().second;
+    }
     auto [number, isNew] = groupNumbers.try_emplace(group, groups.size());
     if (isNew)
       groups.push_back(std::move(group));
     terms.push_back({scope, number->second});
   }
-  costsByScope.clear();
+  costsOfScopes.clear();
 }

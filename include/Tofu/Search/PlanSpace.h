@@ -22,7 +22,6 @@
 #include "Tofu/Search/Search.h"
 
 #include <deque>
-#include <map>
 #include <vector>
 
 namespace mlir::tofu::search {
@@ -90,7 +89,12 @@ public:
   /// Variables of one kind have the same choices when they are cut alike.
   unsigned kindOf(unsigned var) const { return variables[var].kind; }
   const Kind &getKind(unsigned var) const { return kinds[variables[var].kind]; }
-  llvm::ArrayRef<Term> getTerms() const { return terms; }
+  /// Made when they are asked for first.
+  llvm::ArrayRef<Term> getTerms() {
+    if (!hasTerms)
+      makeTerms();
+    return terms;
+  }
 
   /// The variable of an operator, and of a value (-1: a constant).
   unsigned variableOfOperator(unsigned op) const { return opVariables[op]; }
@@ -209,13 +213,14 @@ private:
   States startStates;
   std::vector<Kind> kinds;
   KeyMap<Key, unsigned> kindNumbers;
+  bool hasTerms = false;
   std::vector<Term> terms;
   std::vector<Cost> costExamples;
   KeyMap<Key, unsigned> costNumbers;
   std::vector<Group> groups;
-  /// While terms are made: how often each cost occurs in each scope.
-  std::map<llvm::SmallVector<unsigned, 3>, std::map<unsigned, int64_t>>
-      costsByScope;
+  /// While terms are made: scopes with the costs that occur in them.
+  std::vector<std::pair<llvm::SmallVector<unsigned, 3>, unsigned>>
+      costsOfScopes;
 
   std::vector<Cuts> states;
   KeyMap<Key, State> stateNumbers;

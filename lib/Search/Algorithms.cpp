@@ -6,13 +6,13 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Beside.h"
 #include "Clock.h"
 #include "JointSearch.h"
 #include "StepSearch.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"
-#include "llvm/Support/ThreadPool.h"
 
 using namespace mlir::tofu::search;
 
@@ -64,20 +64,6 @@ takeSteps(const PartitionGraph &graph, const Mesh &mesh,
 static void offerAll(std::vector<Plan> plans, BestPlan &best) {
   for (Plan &plan : plans)
     best.offer(std::move(plan));
-}
-
-/// Runs `other` on another thread if there is one, beside `mine` on this one.
-static void runBeside(llvm::ThreadPoolInterface *threads,
-                      llvm::function_ref<void()> other,
-                      llvm::function_ref<void()> mine) {
-  if (!threads) {
-    other();
-    return mine();
-  }
-  llvm::ThreadPoolTaskGroup group(*threads);
-  group.async(other);
-  mine();
-  group.wait();
 }
 
 /// Offers the plans of the recursive search; says whether all steps in the
@@ -147,7 +133,7 @@ SearchResult mlir::tofu::search::searchRecursive(const PartitionGraph &graph,
 static void runAlone(const PartitionGraph &graph, const Mesh &mesh,
                      const SearchOptions &space, BestPlan &best) {
   JointSearch search(graph, mesh, space, best);
-  search.run([] {});
+  search.run(nullptr);
   search.runOverAll();
 }
 
@@ -190,14 +176,14 @@ SearchResult mlir::tofu::search::searchKBest(const PartitionGraph &graph,
     best.setCloseEnough(0);
   auto raiseBound = [&] { search.refine(JointSearch::Effort::Little); };
   if (!best.get()) {
-    search.run(raiseBound);
+    search.run(&search);
     search.runOverAll();
   }
   raiseBound();
   join(Joining::Elementwise);
   std::optional<JointSearch> joined;
   if (!search.isOver())
-    joined.emplace(graph, mesh, mine, best).run(raiseBound);
+    joined.emplace(graph, mesh, mine, best).run(&search);
   // Close at once, with plenty of time left.
   if (!joined && best.gap() > 0 && !search.isOutOfTime())
     search.improveDegrees();

@@ -8,6 +8,7 @@
 
 #include "JointSearch.h"
 
+#include "Beside.h"
 #include "StepSearch.h"
 #include "Tofu/Search/Alternatives.h"
 #include "Tofu/Search/Memory.h"
@@ -471,7 +472,7 @@ bool JointSearch::isOver() const {
   return best.isClose() || isOutOfTime();
 }
 
-void JointSearch::run(llvm::function_ref<void()> raiseBound) {
+void JointSearch::run(JointSearch *bounding) {
   tell("degrees");
   std::optional<Assignment> values = solveDegrees();
   if (values && isLarge())
@@ -483,8 +484,16 @@ void JointSearch::run(llvm::function_ref<void()> raiseBound) {
   tell("axes");
   if (!values || isLarge() || !best.get())
     return;
-  while (!isOver() && searchAround(&*values))
-    raiseBound();
+  bool helps = true;
+  auto look = [&] { helps = searchAround(&*values); };
+  while (helps && !isOver()) {
+    if (!bounding) {
+      look();
+      continue;
+    }
+    bounding->refineBeside(look);
+    bounding->refine(Effort::Little);
+  }
 }
 
 void JointSearch::setPatience(unsigned times) {
@@ -522,6 +531,21 @@ void JointSearch::refine(Effort effort) {
   best.raiseBound(result.lowerBound);
   if (best.getBound() == before)
     exhaustedFor = best.cost();
+}
+
+void JointSearch::refineBeside(llvm::function_ref<void()> other) {
+  if (best.getCloseEnough() == 0)
+    return other();
+  PairwiseModel::Options mine = limits();
+  mine.closeEnough = best.getCloseEnough();
+  int64_t known = best.cost(), lowerBound = 0;
+  runBeside(options.threads, other, [&] {
+    lowerBound =
+        degrees.getModel()
+            .minimizeAlike(degrees.getDomainIds(), mine, nullptr, known)
+            .lowerBound;
+  });
+  best.raiseBound(lowerBound);
 }
 
 bool JointSearch::writeIlp(llvm::raw_ostream &os) {

@@ -85,9 +85,9 @@ public:
   JointSearch(const PartitionGraph &graph, const Mesh &mesh,
               const SearchOptions &options, BestPlan &best);
 
-  /// Offers plans to `best`, until it is close to its bound. `raiseBound` may
-  /// raise that whenever there is a better plan.
-  void run(llvm::function_ref<void()> raiseBound);
+  /// Offers plans to `best`, until it is close to its bound, which `bounding`
+  /// raises, if given.
+  void run(JointSearch *bounding);
 
   /// Offers plans from a search among all, where that is affordable. Another
   /// call goes on from where this one got.
@@ -114,6 +114,10 @@ public:
   /// close the gap.
   enum class Effort { Little, Degrees, Axes, All };
   void refine(Effort effort);
+
+  /// Raises the bound as the degrees alone give it, beside `other`, which may
+  /// offer plans.
+  void refineBeside(llvm::function_ref<void()> other);
 
   /// Writes the search among all plans as an integer linear program; false if
   /// that isn't affordable.

@@ -13,6 +13,7 @@
 
 #include "llvm/ADT/STLExtras.h"
 
+#include <map>
 #include <numeric>
 
 using namespace mlir::tofu::search;

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "../../../lib/Search/JointSearch.h"
 #include "Programs.h"
 #include "Tofu/Search/CostModel.h"
 #include "Tofu/Search/Elimination.h"
@@ -251,6 +252,32 @@ TEST(JointSearch, FindsTheSameOnThreads) {
         << "seed " << seed;
     EXPECT_TRUE(alone.plan.layouts == beside.plan.layouts) << "seed " << seed;
   }
+}
+
+TEST(JointSearch, RaisesTheSameBoundOnThreads) {
+  llvm::DefaultThreadPool threads;
+  unsigned raised = 0, open = 0;
+  for (unsigned seed = 0; seed < 60; ++seed) {
+    std::mt19937 random(seed);
+    PartitionGraph graph = smallProgram(random, 10 + seed % 20);
+    Mesh mesh = Mesh::factored(seed % 2 ? 8 : 12);
+    auto run = [&](llvm::ThreadPoolInterface *pool) {
+      SearchOptions options;
+      options.threads = pool;
+      BestPlan best(graph, mesh, options);
+      JointSearch joined(graph, mesh, options, best);
+      options.joining = Joining::Chains;
+      JointSearch unjoined(graph, mesh, options, best);
+      joined.run(&unjoined);
+      return std::pair(best.cost(), best.getBound());
+    };
+    auto alone = run(nullptr);
+    EXPECT_EQ(alone, run(&threads)) << "seed " << seed;
+    raised += alone.second > 0;
+    open += alone.second < alone.first;
+  }
+  EXPECT_GT(raised, 20u);
+  EXPECT_GT(open, 5u);
 }
 
 TEST(JointSearch, AgreesWithAllPlansInTimeOnOneAxis) {

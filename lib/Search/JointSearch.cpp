@@ -492,7 +492,8 @@ void JointSearch::run(JointSearch *bounding) {
       continue;
     }
     bounding->refineBeside(look);
-    bounding->refine(Effort::Little);
+    if (!isOver())
+      bounding->refine(Effort::Little);
   }
 }
 

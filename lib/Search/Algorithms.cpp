@@ -23,10 +23,6 @@ static constexpr double kCloseGap = 1e-4;
 /// How many times as many passes may close a small gap.
 static constexpr unsigned kPatience = 10;
 
-/// How many operators and values may differ where large tables are worth their
-/// time.
-static constexpr unsigned kFewClasses = 200;
-
 /// What is joined where no plan must be lost. Times are not like bytes: going
 /// by way of another layout may take less, and so may parts that are cut
 /// otherwise.
@@ -146,90 +142,134 @@ static SearchOptions patient(SearchOptions options) {
   return options;
 }
 
+/// `options` with what is left of the time budget, which runs by `clock`.
+static SearchOptions inTimeLeft(SearchOptions options, const Clock &clock) {
+  if (options.timeBudget > 0)
+    options.timeBudget = std::max(options.timeBudget - clock.seconds(), 1e-3);
+  return options;
+}
+
+/// Looks among all plans until the best meets its bound; false if that can't be
+/// afforded, or says nothing about plans that keep to a memory limit.
+static bool meetBound(const PartitionGraph &graph, const Mesh &mesh,
+                      SearchOptions options, BestPlan &best) {
+  if (best.isLimited())
+    return false;
+  options.joining = joiningWithoutLoss(options);
+  JointSearch search(graph, mesh, options, best);
+  if (!search.isAffordable())
+    return false;
+  best.setCloseEnough(0);
+  search.refine(JointSearch::Effort::All);
+  return true;
+}
+
+/// Offers plans to `best` until it is close to its bound, and notes in `result`
+/// what folding made of the space.
+static void searchJointly(const PartitionGraph &graph, const Mesh &mesh,
+                          const SearchOptions &options, const Clock &clock,
+                          BestPlan &best, SearchResult &result) {
+  auto joined = [&](Joining joining) {
+    SearchOptions mine = inTimeLeft(options, clock);
+    mine.joining = joining;
+    return mine;
+  };
+  // A plan to begin with: without one, bounds can't rule anything out.
+  SearchOptions first = options;
+  first.tiedPlans = 1;
+  std::vector<Plan> plans;
+  std::optional<JointSearch> unjoined;
+  runBeside(
+      options.threads, [&] { plans = takeSteps(graph, mesh, first).first; },
+      [&] {
+        unjoined.emplace(graph, mesh, joined(joiningWithoutLoss(options)),
+                         best);
+      });
+  offerAll(std::move(plans), best);
+  JointSearch &search = *unjoined;
+  result.variables = search.numVariables();
+  result.classes = search.numClasses();
+  if (search.isSmall())
+    best.setCloseEnough(0);
+  if (!best.get()) {
+    search.run(&search);
+    search.runOverAll();
+  }
+  search.refine(JointSearch::Effort::Little);
+  std::optional<JointSearch> coarse;
+  if (!search.isOver())
+    coarse.emplace(graph, mesh, joined(Joining::Elementwise), best)
+        .run(&search);
+  // Close at once, with plenty of time left.
+  if (!coarse && best.gap() > 0 && !search.isOutOfTime())
+    search.improveDegrees();
+  if (!search.isOver()) {
+    coarse->runOverAll();
+    search.refine(JointSearch::Effort::Degrees);
+  }
+  if (!search.isOver())
+    search.refine(JointSearch::Effort::Axes);
+  if (!search.isOver() && search.isNear()) {
+    coarse->setPatience(kPatience);
+    coarse->runOverAll();
+    search.setPatience(kPatience);
+    search.refine(JointSearch::Effort::Axes);
+  }
+  if (!search.isOver())
+    coarse->improve();
+  if (!search.isOver())
+    recurse(graph, mesh, options, best);
+  if (!search.isOver())
+    search.refine(JointSearch::Effort::All);
+  // If need be with large tables.
+  if (search.isSimple() && !search.isOutOfTime() &&
+      double(best.cost()) > (1 + kCloseGap) * double(best.getBound()))
+    meetBound(graph, mesh, inTimeLeft(patient(options), clock), best);
+  lookForLessMemory(options, clock, best, [&](const SearchOptions &weighed) {
+    for (const SearchOptions &space : nestedSpaces(weighed))
+      runAlone(graph, mesh, space, best);
+    recurse(graph, mesh, weighed, best);
+  });
+}
+
+static void finish(SearchResult &result, const SearchOptions &options,
+                   const Clock &clock, const BestPlan &best) {
+  result.plan = *best.get();
+  result.lowerBound = best.getBound();
+  result.exact = *result.lowerBound >= costOf(result.plan, options.objective);
+  result.seconds = clock.seconds();
+}
+
 SearchResult mlir::tofu::search::searchKBest(const PartitionGraph &graph,
                                              const Mesh &mesh,
                                              const SearchOptions &options) {
   Clock clock;
   SearchResult result;
   BestPlan best(graph, mesh, options);
-  SearchOptions mine = options;
-  auto join = [&](Joining joining) {
-    mine.joining = joining;
-    if (options.timeBudget > 0)
-      mine.timeBudget = std::max(options.timeBudget - clock.seconds(), 1e-3);
-  };
-  // A plan to begin with: without one, bounds can't rule anything out.
-  SearchOptions first = options;
-  first.tiedPlans = 1;
-  std::vector<Plan> plans;
-  join(joiningWithoutLoss(options));
-  std::optional<JointSearch> unjoined;
-  runBeside(
-      options.threads, [&] { plans = takeSteps(graph, mesh, first).first; },
-      [&] { unjoined.emplace(graph, mesh, mine, best); });
-  offerAll(std::move(plans), best);
-  JointSearch &search = *unjoined;
-  result.variables = search.numVariables();
-  result.classes = search.numClasses();
-  bool isSmall = search.isSmall();
-  if (isSmall)
-    best.setCloseEnough(0);
-  auto raiseBound = [&] { search.refine(JointSearch::Effort::Little); };
-  if (!best.get()) {
-    search.run(&search);
-    search.runOverAll();
-  }
-  raiseBound();
-  join(Joining::Elementwise);
-  std::optional<JointSearch> joined;
-  if (!search.isOver())
-    joined.emplace(graph, mesh, mine, best).run(&search);
-  // Close at once, with plenty of time left.
-  if (!joined && best.gap() > 0 && !search.isOutOfTime())
-    search.improveDegrees();
-  if (!search.isOver()) {
-    joined->runOverAll();
-    search.refine(JointSearch::Effort::Degrees);
-  }
-  if (!search.isOver())
-    search.refine(JointSearch::Effort::Axes);
-  if (!search.isOver() && search.isNear()) {
-    joined->setPatience(kPatience);
-    joined->runOverAll();
-    search.setPatience(kPatience);
-    search.refine(JointSearch::Effort::Axes);
-  }
-  if (!search.isOver())
-    joined->improve();
-  if (!search.isOver())
-    recurse(graph, mesh, options, best);
-  if (!search.isOver())
-    search.refine(JointSearch::Effort::All);
-  // If need be with large tables.
-  if (isSmall && search.numClasses() <= kFewClasses && !best.isLimited() &&
-      !search.isOver() &&
-      double(best.cost()) > (1 + kCloseGap) * double(best.getBound())) {
-    mine = patient(mine);
-    join(joiningWithoutLoss(options));
-    JointSearch(graph, mesh, mine, best).refine(JointSearch::Effort::All);
-  }
-  lookForLessMemory(options, clock, best, [&](const SearchOptions &weighed) {
-    for (const SearchOptions &space : nestedSpaces(weighed))
-      runAlone(graph, mesh, space, best);
-    recurse(graph, mesh, weighed, best);
-  });
-  result.plan = *best.get();
-  result.lowerBound = best.getBound();
-  result.exact = *result.lowerBound >= costOf(result.plan, options.objective);
-  result.seconds = clock.seconds();
+  searchJointly(graph, mesh, options, clock, best, result);
+  finish(result, options, clock, best);
   return result;
 }
 
 SearchResult mlir::tofu::search::searchExact(const PartitionGraph &graph,
                                              const Mesh &mesh,
                                              const SearchOptions &options) {
-  SearchResult result = searchKBest(graph, mesh, patient(options));
-  int64_t cost = costOf(result.plan, options.objective);
+  Clock clock;
+  SearchResult result;
+  BestPlan best(graph, mesh, options);
+  // What is close is found fast.
+  searchJointly(graph, mesh, options, clock, best, result);
+  bool isOutOfTime =
+      options.timeBudget > 0 && clock.seconds() > options.timeBudget;
+  if (best.gap() > 0 && !isOutOfTime) {
+    SearchOptions mine = inTimeLeft(patient(options), clock);
+    if (!meetBound(graph, mesh, mine, best)) {
+      best.setCloseEnough(0);
+      searchJointly(graph, mesh, mine, Clock(), best, result);
+    }
+  }
+  finish(result, options, clock, best);
+  int64_t cost = best.cost();
   if (!result.exact)
     result.remarks.push_back(
         llvm::formatv("the plan may be {0:P} above the least: the search came "

@@ -33,6 +33,8 @@ static constexpr int64_t kMostDevices = 16;
 static constexpr size_t kMostCuts = 400, kFewCuts = 16;
 /// Operators and values of small programs.
 static constexpr unsigned kFewVariables = 2000;
+/// Those that differ, of simple ones.
+static constexpr unsigned kFewClasses = 400;
 /// Entries between all pairs of variables that differ up to which all plans are
 /// looked at, and up to which small programs are searched to the end.
 static constexpr int64_t kMostEntries = int64_t(1) << 23,
@@ -408,6 +410,10 @@ bool JointSearch::isAffordable() const { return hasAtMost(kMostEntries); }
 
 bool JointSearch::isSmall() const {
   return numVariables() <= kFewVariables && hasAtMost(kFewEntries);
+}
+
+bool JointSearch::isSimple() const {
+  return numClasses() <= kFewClasses && hasAtMost(kFewEntries);
 }
 
 JointSearch::Domains JointSearch::allArrangements() {

@@ -140,6 +140,10 @@ public:
   /// that it is searched to the end.
   bool isSmall() const;
 
+  /// Whether so few operators and values differ, with so few cuts, that large
+  /// tables are worth their time.
+  bool isSimple() const;
+
   /// What folding made of the space.
   unsigned numVariables() const { return space.numVariables(); }
   unsigned numClasses() const { return folding.model->numVariables(); }

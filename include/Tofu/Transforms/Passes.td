@@ -102,10 +102,10 @@ def PlanPass : Pass<"tofu-plan", "::mlir::ModuleOp"> {
            "the program's own tofu.mesh, or one made from devices">,
     Option<"algorithm", "algorithm", "std::string", "\"kbest\"",
            "How to search. kbest: all axes together, until the plan is within 1 % "
-           "of a lower bound, small programs until they meet; exact: all programs "
-           "until they meet; recursive: the Tofu paper's, one exact step per axis; "
-           "propagate: no search, what the program pins is spread through it. To "
-           "compare with: data-parallel: cut the batch only; "
+           "of a lower bound, small programs and those whose layers are alike "
+           "until they meet; exact: all programs until they meet; recursive: the "
+           "Tofu paper's, one exact step per axis; propagate: no search, what the "
+           "program pins is spread through it. To compare with: data-parallel: cut the batch only; "
            "megatron: cut pairs of products as well, weights by columns, then "
            "by rows; icml18: kbest without cut reductions; equal-chop: one dim "
            "of each for all axes; all-row-greedy: all values by their first "

@@ -27,10 +27,12 @@ using namespace mlir::tofu::search;
 /// How far variables must look alike to be folded, in groups. Layers that
 /// differ further away are cut alike.
 static constexpr unsigned kRadius = 3;
-/// Devices, and cuts of a variable, up to which all plans are looked at; else
-/// so many cuts of each, and none on more devices than those.
+/// Devices up to which the search looks around the best plan, at so many cuts
+/// of each variable.
 static constexpr int64_t kMostDevices = 16;
-static constexpr size_t kMostCuts = 400, kFewCuts = 16;
+static constexpr size_t kFewCuts = 16;
+/// Cuts of a variable up to which all plans are looked at.
+static constexpr size_t kMostCuts = 400;
 /// Operators and values of small programs.
 static constexpr unsigned kFewVariables = 2000;
 /// Those that differ, of simple ones.
@@ -388,8 +390,6 @@ void JointSearch::improveDegrees() {
 bool JointSearch::isLarge() const { return mesh.numDevices() > kMostDevices; }
 
 bool JointSearch::hasAtMost(int64_t entries) const {
-  if (isLarge())
-    return false;
   // Variables that look alike are as much work as one.
   std::vector<unsigned> sizes(folding.model->numVariables());
   for (unsigned var = 0; var < space.numVariables(); ++var) {

@@ -151,7 +151,7 @@ public:
 private:
   using Domains = std::vector<const AxisSpace::Domain *>;
 
-  /// Whether there are more devices than all plans can be looked at for.
+  /// Whether there are more devices than all axes are chosen together for.
   bool isLarge() const;
   bool hasAtMost(int64_t entries) const;
   double farGap() const;

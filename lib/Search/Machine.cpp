@@ -137,7 +137,8 @@ static std::optional<Link> linkOf(const Machine &machine, int64_t inner,
     if (crosses) {
       if (inner < group && (group % inner || outer % group))
         return std::nullopt;
-      if (outer < all && all % outer && outer != total)
+      // Who stays within one group of the next level straddles none.
+      if (outer < all && all < total && all % outer)
         return std::nullopt;
       if (!slowest)
         slowest = level.link;

@@ -14,6 +14,7 @@
 
 #include "mlir/IR/Remarks.h"
 #include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/Path.h"
 
 using namespace mlir;
 using namespace mlir::tofu;
@@ -71,6 +72,33 @@ static void explainOperator(raw_ostream &os, const PlanGraph &graph,
         getText(other.strategy, plan.mesh));
 }
 
+/// Whether `where`, with or without an @, names `loc` or a location that it is
+/// made of: by name, as file:line:column, file:line or :line.
+static bool isAt(Location loc, StringRef where) {
+  where.consume_front("@");
+  if (where == getText(loc))
+    return true;
+  WalkResult result = loc->walk([&](Location each) {
+    if (auto name = dyn_cast<NameLoc>(each))
+      return name.getName() == where ? WalkResult::interrupt()
+                                     : WalkResult::advance();
+    auto file = dyn_cast<FileLineColLoc>(each);
+    if (!file)
+      return WalkResult::advance();
+    std::string line = (":" + Twine(file.getLine())).str(),
+                column = (line + ":" + Twine(file.getColumn())).str();
+    StringRef name = where;
+    for (StringRef place : {StringRef(column), StringRef(line)})
+      if (name.consume_back(place))
+        return name.empty() || name == file.getFilename() ||
+                       name == llvm::sys::path::filename(file.getFilename())
+                   ? WalkResult::interrupt()
+                   : WalkResult::advance();
+    return WalkResult::advance();
+  });
+  return result.wasInterrupted();
+}
+
 LogicalResult mlir::tofu::explainOperators(raw_ostream &os,
                                            const PlanGraph &graph,
                                            const search::Plan &plan,
@@ -79,7 +107,7 @@ LogicalResult mlir::tofu::explainOperators(raw_ostream &os,
   search::Alternatives alternatives(graph.graph, plan, options);
   bool found = false;
   for (auto [i, planned] : llvm::enumerate(graph.operators)) {
-    if (where != std::to_string(i) && where != getText(planned.op->getLoc()))
+    if (where != std::to_string(i) && !isAt(planned.op->getLoc(), where))
       continue;
     explainOperator(os, graph, plan, alternatives, options.objective, i);
     found = true;

@@ -120,7 +120,10 @@ struct PlanPass : public tofu::impl::PlanPassBase<PlanPass> {
   }
 
 private:
-  InFlightDiagnostic error() { return getOperation().emitError("tofu-plan: "); }
+  // At locations rather than operations, for these would be printed as a whole.
+  InFlightDiagnostic error() {
+    return emitError(getOperation().getLoc(), "tofu-plan: ");
+  }
 
   LogicalResult readOptions() {
     if (objective == "time")
@@ -264,9 +267,10 @@ private:
     if (!mesh.empty())
       return parseMesh(mesh);
     auto meshes = getOperation().getOps<MeshOp>();
-    if (devices == 0 && !meshes.empty()) {
+    if (!meshes.empty()) {
       meshInfo = (*meshes.begin()).getMesh();
-      return success();
+      if (devices == 0 || devices == meshInfo.numDevices())
+        return success();
     }
     if (devices == 0)
       return error()
@@ -307,7 +311,7 @@ private:
     // The search for the plan says what there is to say.
     ScopedDiagnosticHandler silence(&getContext(),
                                     [](Diagnostic &) { return success(); });
-    std::optional<int64_t> least;
+    std::optional<std::pair<int64_t, int64_t>> least;
     const search::Mesh *best = &meshes.front();
     auto start = std::chrono::steady_clock::now();
     for (const search::Mesh &each : meshes) {
@@ -316,7 +320,7 @@ private:
           std::chrono::steady_clock::now() - start;
       if (timeBudget > 0 && elapsed.count() > timeBudget / 2)
         break;
-      std::optional<int64_t> cost = estimateCost(each);
+      std::optional<std::pair<int64_t, int64_t>> cost = estimateCost(each);
       if (!cost)
         break;
       if (least && *least <= *cost)
@@ -327,16 +331,17 @@ private:
     return *best;
   }
 
-  /// What the plan of all functions on `mesh` costs, about; nothing if there
-  /// is none.
-  std::optional<int64_t> estimateCost(const search::Mesh &mesh) {
+  /// About how many bytes the plan of all functions on `mesh` exceeds the
+  /// memory limit by, if there is one, and what it costs; nothing if there is
+  /// none.
+  std::optional<std::pair<int64_t, int64_t>>
+  estimateCost(const search::Mesh &mesh) {
     search::SearchOptions quick = options;
-    quick.memoryLimit.reset();
     quick.tiedPlans = 1;
     std::string why;
     if (machineInfo)
       quick.rates = search::layOut(*machineInfo, mesh, why);
-    int64_t sum = 0;
+    int64_t excess = 0, sum = 0;
     auto symbol = FlatSymbolRefAttr::get(&getContext(), kMeshName);
     for (auto function : getOperation().getOps<func::FuncOp>()) {
       if (!isPlanned(function))
@@ -345,11 +350,16 @@ private:
       if (failed(readPins(graph, mesh, symbol, SharedGlobals())) ||
           failed(checkCountable(graph, mesh, quick.rates)))
         return std::nullopt;
-      sum +=
-          search::costOf(search::searchRecursive(graph.graph, mesh, quick).plan,
-                         quick.objective);
+      search::Plan plan =
+          search::searchRecursive(graph.graph, mesh, quick).plan;
+      sum += search::costOf(plan, quick.objective);
+      if (!quick.memoryLimit)
+        continue;
+      int64_t peak =
+          search::estimatePeak(graph.graph, plan, quick.charge).bytes;
+      excess = std::max(excess, peak - *quick.memoryLimit);
     }
-    return sum;
+    return std::pair(excess, sum);
   }
 
   LogicalResult layOutMesh() {
@@ -366,10 +376,10 @@ private:
   LogicalResult checkCountable(PlanGraph &graph, const search::Mesh &mesh,
                                const std::optional<search::Rates> &rates) {
     if (!isCountable(graph.graph, mesh.numDevices()))
-      return graph.function.emitError()
+      return emitError(graph.function.getLoc())
              << "tensors are too large for the bytes of a plan to be counted";
     if (rates && search::mostTime(graph.graph, *rates) > kMostTime)
-      return graph.function.emitError()
+      return emitError(graph.function.getLoc())
              << "takes too long on this machine for the time of a plan to be "
                 "counted";
     return success();
@@ -414,7 +424,7 @@ private:
     search::PeakMemory peak =
         search::estimatePeak(graph.graph, result, options.charge);
     if (options.memoryLimit && peak.bytes > *options.memoryLimit)
-      return function.emitError()
+      return emitError(function.getLoc())
              << "@" << function.getSymName()
              << (loaded ? " needs " : " needs at least ") << peak.bytes
              << " bytes per device with "
@@ -470,7 +480,7 @@ private:
       bool isChosen = !graph.graph.values[global.value].pinned;
       const SharedGlobals::Settled *known = globals.getSettled(global.op);
       if (known && known->layout != layout)
-        return graph.function.emitError()
+        return emitError(graph.function.getLoc())
                << load << ": global @" << getSymbol(global.op) << " lies as "
                << layout << ", in the plan of @" << getSymbol(known->function)
                << " as " << known->layout;
@@ -483,7 +493,7 @@ private:
     if (dumpIlp.empty())
       return success();
     if (totals.dumped)
-      return graph.function.emitError()
+      return emitError(graph.function.getLoc())
              << "dump-ilp writes one function, and there are several";
     totals.dumped = true;
     std::string message;
@@ -491,7 +501,7 @@ private:
     if (!file)
       return error() << message;
     if (!search::writeIlp(graph.graph, meshInfo, options, file->os()))
-      return graph.function.emitError()
+      return emitError(graph.function.getLoc())
              << "has too many plans for dump-ilp to list";
     file->keep();
     return success();
@@ -514,7 +524,7 @@ private:
       emitRemark(graph.function.getLoc()) << remark;
     if (std::optional<std::string> wrong =
             search::checkPlan(graph.graph, found.plan))
-      return graph.function.emitError()
+      return emitError(graph.function.getLoc())
              << "no plan does what the program asks for: " << *wrong;
     totals.seconds += found.seconds;
     totals.exact &= found.exact;
@@ -533,7 +543,7 @@ private:
     const llvm::json::Array *functions = loaded->getArray("functions");
     StringRef name = graph.function.getName();
     auto complain = [&](const Twine &what) {
-      graph.function.emitError() << load << ": " << what;
+      emitError(graph.function.getLoc()) << load << ": " << what;
     };
     const llvm::json::Object *mine = nullptr;
     if (functions)

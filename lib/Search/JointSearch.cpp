@@ -31,15 +31,16 @@ static constexpr unsigned kRadius = 3;
 /// of each variable.
 static constexpr int64_t kMostDevices = 16;
 static constexpr size_t kFewCuts = 16;
-/// Cuts of a variable up to which all plans are looked at.
-static constexpr size_t kMostCuts = 400;
+/// Cuts of a variable up to which all plans are looked at, and from where on
+/// only those of small programs are.
+static constexpr size_t kMostCuts = 1100, kManyCuts = 400;
 /// Operators and values of small programs.
 static constexpr unsigned kFewVariables = 2000;
 /// Those that differ, of simple ones.
 static constexpr unsigned kFewClasses = 400;
 /// Entries between all pairs of variables that differ up to which all plans are
 /// looked at, and up to which small programs are searched to the end.
-static constexpr int64_t kMostEntries = int64_t(1) << 23,
+static constexpr int64_t kMostEntries = int64_t(5) << 20,
                          kFewEntries = int64_t(1) << 22;
 /// Entries of the tables of an exact elimination that a search to the end may
 /// begin with.
@@ -392,6 +393,7 @@ bool JointSearch::isLarge() const { return mesh.numDevices() > kMostDevices; }
 bool JointSearch::hasAtMost(int64_t entries) const {
   // Variables that look alike are as much work as one.
   std::vector<unsigned> sizes(folding.model->numVariables());
+  size_t most = 0;
   for (unsigned var = 0; var < space.numVariables(); ++var) {
     unsigned &size = sizes[folding.classOf[var]];
     if (size > 0)
@@ -402,7 +404,10 @@ bool JointSearch::hasAtMost(int64_t entries) const {
     if (cuts > kMostCuts)
       return false;
     size = cuts;
+    most = std::max(most, cuts);
   }
+  if (most > kManyCuts)
+    entries = std::min(entries, kFewEntries);
   return folding.model->numEntries(sizes) <= entries;
 }
 

@@ -14,7 +14,11 @@
 // RUN: FileCheck %s --check-prefix=NONE --input-file=%t.recursive
 // RUN: not tofu-opt %s -tofu-annotate -tofu-plan="devices=4 time-budget=-1" -o /dev/null 2>&1 | FileCheck %s --check-prefix=NEGATIVE
 // RUN: tofu-opt %s -tofu-annotate -tofu-plan="devices=2 dump-ilp=-" -o /dev/null | FileCheck %s --check-prefix=ILP
-// RUN: not tofu-opt %s -tofu-annotate -tofu-plan="devices=32 dump-ilp=-" -o /dev/null 2>&1 | FileCheck %s --check-prefix=MANY
+// RUN: tofu-opt %s -tofu-annotate -tofu-plan="devices=32 json=%t.32" -o /dev/null
+// RUN: FileCheck %s --check-prefix=ON32 --input-file=%t.32
+// RUN: tofu-opt %s -tofu-annotate -tofu-plan="mesh=x=4,y=8 json=%t.4x8" -o /dev/null
+// RUN: FileCheck %s --check-prefix=ON32 --input-file=%t.4x8
+// RUN: not tofu-opt %s -tofu-annotate -tofu-plan="devices=4096 dump-ilp=-" -o /dev/null 2>&1 | FileCheck %s --check-prefix=MANY
 
 // The first product, 16x64 by 64x8, is cut along the 64: each of the 4 devices'
 // sums are combined to where they lie, 3 x 16x8 elements. The second, by 8x32, is
@@ -40,6 +44,10 @@
 // ILP: = 1
 // ILP: Binary
 // ILP: End
+// All plans of a small program are looked at on many devices too. What cuts by 4
+// and by 8 can be cut by 2 as well, and here no more is to be had.
+// ON32: "gap": 0,
+// ON32: "total_bytes": 16384,
 // MANY: error: has too many plans for dump-ilp to list
 func.func @main(%x: tensor<16x64xf32>, %w: tensor<64x8xf32>, %v: tensor<8x32xf32>) -> tensor<16x32xf32> {
   %zero = arith.constant 0.0 : f32

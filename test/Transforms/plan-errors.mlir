@@ -51,10 +51,11 @@
 // OWN: tofu.mesh @devices [x = 2]
 // OWN-NOT: tofu.mesh
 // OWN: func.func @f(%{{.*}}: tensor<8xf32> {tofu.layout = #tofu.layout<@devices, [{x}]>})
-// RUN: tofu-opt %t/other.mlir -tofu-annotate -tofu-plan=devices=2 | FileCheck %s --check-prefix=ADDED
-// ADDED: tofu.mesh @mesh [a0 = 2]
+// RUN: tofu-opt %t/other.mlir -tofu-annotate -tofu-plan=devices=2 | FileCheck %s --check-prefix=OWN
+// RUN: tofu-opt %t/other.mlir -tofu-annotate -tofu-plan=devices=4 | FileCheck %s --check-prefix=ADDED
+// ADDED: tofu.mesh @mesh [a0 = 2, a1 = 2]
 // ADDED: tofu.mesh @devices [x = 2]
-// ADDED: func.func @f(%{{.*}}: tensor<8xf32> {tofu.layout = #tofu.layout<@mesh, [{a0}]>})
+// ADDED: func.func @f(%{{.*}}: tensor<8xf32> {tofu.layout = #tofu.layout<@mesh, [{a0, a1}]>})
 
 // RUN: not tofu-opt %t/taken.mlir -tofu-plan=devices=4 2>&1 | FileCheck %s --check-prefix=TAKEN
 // TAKEN: taken.mlir:1:1: error: the plan is on another mesh, which would be called @mesh too

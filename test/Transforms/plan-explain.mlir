@@ -6,8 +6,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 // RUN: tofu-opt %s -tofu-annotate -tofu-plan="devices=2 algorithm=all-row-greedy explain=product json=%t.json" -o /dev/null 2>&1 | FileCheck %s --check-prefix=NAME
+// RUN: tofu-opt %s -tofu-annotate -tofu-plan="devices=2 algorithm=all-row-greedy explain=@product json=%t.json" -o /dev/null 2>&1 | FileCheck %s --check-prefix=NAME
+// RUN: tofu-opt %s -tofu-annotate -tofu-plan="devices=2 algorithm=all-row-greedy explain=plan-explain.mlir:90" -o /dev/null 2>&1 | FileCheck %s --check-prefix=NUMBER
 // RUN: tofu-opt %s -tofu-annotate -tofu-plan="devices=2 algorithm=all-row-greedy explain=1" -o /dev/null 2>&1 | FileCheck %s --check-prefix=NUMBER
-// RUN: tofu-opt %s -tofu-annotate -tofu-plan="devices=2 algorithm=all-row-greedy explain=:88" -o /dev/null 2>&1 | FileCheck %s --check-prefix=NUMBER
+// RUN: tofu-opt %s -tofu-annotate -tofu-plan="devices=2 algorithm=all-row-greedy explain=:90" -o /dev/null 2>&1 | FileCheck %s --check-prefix=NUMBER
 // RUN: tofu-opt %s -tofu-annotate -tofu-plan="devices=2 algorithm=all-row-greedy explain=3" -o /dev/null 2>&1 | FileCheck %s --check-prefix=WHOLE
 // RUN: not tofu-opt %s -tofu-annotate -tofu-plan="devices=2 explain=nothing" -o /dev/null 2>&1 | FileCheck %s --check-prefix=NONE
 // RUN: tofu-opt %s -tofu-annotate -tofu-partition="devices=2 algorithm=all-row-greedy explain=product" -o /dev/null 2>&1 | FileCheck %s --check-prefix=NAME
@@ -26,7 +28,7 @@
 // NAME-NOT: operator
 
 // What is carried is charged to where it comes from.
-// NUMBER: operator 1 of @step: linalg.transpose at :88, 6x8, [
+// NUMBER: operator 1 of @step: linalg.transpose at :90, 6x8, [
 // NUMBER: result 0 [a0 -] {{[0-9]+}} bytes
 // NUMBER-NEXT: carried to argument 2 [a0 -] 0 bytes
 

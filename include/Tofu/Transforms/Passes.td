@@ -95,8 +95,8 @@ def PlanPass : Pass<"tofu-plan", "::mlir::ModuleOp"> {
     Option<"devices", "devices", "int64_t", "0",
            "Number of devices; one axis per prime factor. In which order is "
            "tried where they differ: of at most six that the machine takes, the "
-           "one with the cheapest plan, or else the largest first. 0: as the "
-           "mesh says">,
+           "one with the cheapest plan, or else the largest first. The program's "
+           "own tofu.mesh is taken if it has as many. 0: as the mesh says">,
     Option<"mesh", "mesh", "std::string", "\"\"",
            "Axes of the mesh, slowest link first, such as x=2,y=4; by default "
            "the program's own tofu.mesh, or one made from devices">,
@@ -158,8 +158,8 @@ def PlanPass : Pass<"tofu-plan", "::mlir::ModuleOp"> {
            "each operation's strategy and what it would cost">,
     Option<"explain", "explain", "std::string", "\"\"",
            "Print every strategy of an operation and what it would cost, the "
-           "rest of the plan given. By the name or the line of its location, or "
-           "by its number: matmul1, :12 or 3">,
+           "rest of the plan given. By the name, file or line of its location, "
+           "or by its number: matmul1, model.py:12, :12 or 3">,
     Option<"diff", "diff", "std::string", "\"\"",
            "File with another plan of the program, as json writes it: print "
            "what differs">,

@@ -90,6 +90,17 @@ TEST(Machine, TakesTheSlowestOfBothFigures) {
   EXPECT_EQ(rates.axes[0].bandwidth, 1);
 }
 
+TEST(Machine, HasNoGroupsToStraddleWithinOne) {
+  Machine machine;
+  machine.levels = {{2, {1, 1}}, {8, {5, 10}}};
+  // Threes of six devices, all in one group of eight.
+  EXPECT_EQ(bandwidths(machine, {2, 3}), (std::vector<double>{10, 10}));
+  // The third three of nine would be in two groups.
+  EXPECT_TRUE(bandwidths(machine, {3, 3}).empty());
+  machine.levels = {{16, {5, 10}}};
+  EXPECT_EQ(bandwidths(machine, {3, 3}), (std::vector<double>{10, 10}));
+}
+
 TEST(OrderFactors, ListsDistinctOrders) {
   auto orders = [](int64_t devices, unsigned limit) {
     std::vector<std::vector<int64_t>> all;

@@ -75,12 +75,41 @@ static bool recurse(const PartitionGraph &graph, const Mesh &mesh,
   return exact;
 }
 
+/// Devices up to which simpler algorithms take no time to speak of.
+static constexpr int64_t kFewDevices = 16;
+
+static bool mayCutReductions(const PartitionGraph &graph) {
+  return llvm::any_of(graph.operators, [](const Operator &op) {
+    return !op.pinned && llvm::any_of(op.dims, [](const IterationDim &dim) {
+      return dim.kind == DimKind::Reduction;
+    });
+  });
+}
+
+/// Offers the plans of simpler algorithms, which need less memory at their peak
+/// than any other plan now and then.
+static void offerSimplePlans(const PartitionGraph &graph, const Mesh &mesh,
+                             const SearchOptions &options, BestPlan &best) {
+  if (mesh.numDevices() > kFewDevices)
+    return;
+  llvm::SmallVector<decltype(&searchSpartan)> searches{searchAllRowGreedy,
+                                                       searchSpartan};
+  if (mayCutReductions(graph))
+    searches.push_back(searchWithoutReductions);
+  for (auto *search : searches) {
+    Plan plan = search(graph, mesh, options).plan;
+    if (!checkPlan(graph, plan))
+      best.offer(std::move(plan));
+  }
+}
+
 /// Where plans that would be best need too much memory: offers plans that move
 /// more and need less, from searches that weigh memory. `search` offers those
 /// of one weight. The time budget runs by `clock`; a plan that fits is worth
 /// more.
 static void
-lookForLessMemory(const SearchOptions &options, const Clock &clock,
+lookForLessMemory(const PartitionGraph &graph, const Mesh &mesh,
+                  const SearchOptions &options, const Clock &clock,
                   BestPlan &best,
                   llvm::function_ref<void(const SearchOptions &)> search) {
   if (!best.isLimited())
@@ -104,6 +133,8 @@ lookForLessMemory(const SearchOptions &options, const Clock &clock,
     else if (round > 0)
       low = weighed.memoryWeight;
   }
+  if (best.numFitting() == 0)
+    offerSimplePlans(graph, mesh, options, best);
 }
 
 SearchResult mlir::tofu::search::searchRecursive(const PartitionGraph &graph,
@@ -113,9 +144,10 @@ SearchResult mlir::tofu::search::searchRecursive(const PartitionGraph &graph,
   SearchResult result;
   BestPlan best(graph, mesh, options);
   result.exact = recurse(graph, mesh, options, best);
-  lookForLessMemory(options, clock, best, [&](const SearchOptions &weighed) {
-    recurse(graph, mesh, weighed, best);
-  });
+  lookForLessMemory(graph, mesh, options, clock, best,
+                    [&](const SearchOptions &weighed) {
+                      recurse(graph, mesh, weighed, best);
+                    });
   result.plan = *best.get();
   if (!result.exact)
     result.remarks.push_back(
@@ -225,11 +257,12 @@ static void searchJointly(const PartitionGraph &graph, const Mesh &mesh,
   if (search.isSimple() && !search.isOutOfTime() &&
       double(best.cost()) > (1 + kCloseGap) * double(best.getBound()))
     meetBound(graph, mesh, inTimeLeft(patient(options), clock), best);
-  lookForLessMemory(options, clock, best, [&](const SearchOptions &weighed) {
-    for (const SearchOptions &space : nestedSpaces(weighed))
-      runAlone(graph, mesh, space, best);
-    recurse(graph, mesh, weighed, best);
-  });
+  lookForLessMemory(graph, mesh, options, clock, best,
+                    [&](const SearchOptions &weighed) {
+                      for (const SearchOptions &space : nestedSpaces(weighed))
+                        runAlone(graph, mesh, space, best);
+                      recurse(graph, mesh, weighed, best);
+                    });
 }
 
 static void finish(SearchResult &result, const SearchOptions &options,

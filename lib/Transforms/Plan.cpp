@@ -142,7 +142,7 @@ private:
     options.timeBudget = timeBudget;
     if (getContext().isMultithreadingEnabled())
       options.threads = &getContext().getThreadPool();
-    if (timeBudget < 0)
+    if (!(timeBudget >= 0))
       return error() << "time-budget must not be negative";
     // A search that takes longer than a second says where it is.
     if (llvm::errs().is_displayed())

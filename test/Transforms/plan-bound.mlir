@@ -13,6 +13,7 @@
 // RUN: tofu-opt %s -tofu-annotate -tofu-plan="devices=4 algorithm=recursive json=%t.recursive" -o /dev/null
 // RUN: FileCheck %s --check-prefix=NONE --input-file=%t.recursive
 // RUN: not tofu-opt %s -tofu-annotate -tofu-plan="devices=4 time-budget=-1" -o /dev/null 2>&1 | FileCheck %s --check-prefix=NEGATIVE
+// RUN: not tofu-opt %s -tofu-annotate -tofu-plan="devices=4 time-budget=nan" -o /dev/null 2>&1 | FileCheck %s --check-prefix=NEGATIVE
 // RUN: tofu-opt %s -tofu-annotate -tofu-plan="devices=2 dump-ilp=-" -o /dev/null | FileCheck %s --check-prefix=ILP
 // RUN: tofu-opt %s -tofu-annotate -tofu-plan="devices=32 json=%t.32" -o /dev/null
 // RUN: FileCheck %s --check-prefix=ON32 --input-file=%t.32

@@ -40,7 +40,7 @@ static constexpr unsigned kFewVariables = 2000;
 static constexpr unsigned kFewClasses = 400;
 /// Entries between all pairs of variables that differ up to which all plans are
 /// looked at, and up to which small programs are searched to the end.
-static constexpr int64_t kMostEntries = int64_t(5) << 20,
+static constexpr int64_t kMostEntries = int64_t(1) << 23,
                          kFewEntries = int64_t(1) << 22;
 /// Entries of the tables of an exact elimination that a search to the end may
 /// begin with.

@@ -235,6 +235,10 @@ static void searchJointly(const PartitionGraph &graph, const Mesh &mesh,
   // Close at once, with plenty of time left.
   if (!coarse && best.gap() > 0 && !search.isOutOfTime())
     search.improveDegrees();
+  // What that found may need too much memory.
+  if (!search.isOver() && !coarse)
+    coarse.emplace(graph, mesh, joined(Joining::Elementwise), best)
+        .run(&search);
   if (!search.isOver()) {
     coarse->runOverAll();
     search.refine(JointSearch::Effort::Degrees);

@@ -229,16 +229,18 @@ static void searchJointly(const PartitionGraph &graph, const Mesh &mesh,
   }
   search.refine(JointSearch::Effort::Little);
   std::optional<JointSearch> coarse;
-  if (!search.isOver())
+  auto runCoarse = [&] {
     coarse.emplace(graph, mesh, joined(Joining::Elementwise), best)
         .run(&search);
+  };
+  if (!search.isOver())
+    runCoarse();
   // Close at once, with plenty of time left.
   if (!coarse && best.gap() > 0 && !search.isOutOfTime())
     search.improveDegrees();
   // What that found may need too much memory.
   if (!search.isOver() && !coarse)
-    coarse.emplace(graph, mesh, joined(Joining::Elementwise), best)
-        .run(&search);
+    runCoarse();
   if (!search.isOver()) {
     coarse->runOverAll();
     search.refine(JointSearch::Effort::Degrees);
